@@ -1,1 +1,1 @@
-"""Shared by all requests: headers, hosts, languages, rate limits, logs."""
+"""What all requests share: headers, hosts, languages, rate limits and logs."""

@@ -1,7 +1,7 @@
-"""Static files under immutable addresses: `/static/v/<build>/<name>`.
+"""Serves static files under immutable addresses: `/static/v/<build>/<name>`.
 
-`<build>` is a hash over all of them, so a page, its styles and its scripts always match.
-All files are read, bundled and compressed once in a process, when its first application is created.
+`<build>` is a hash over all files, so a page, its styles and its scripts always match.
+A process reads, bundles and compresses the files once, when it creates its first application.
 """
 
 import gzip
@@ -17,21 +17,21 @@ from flask import Flask, Response, abort, current_app, url_for
 
 from webapp.web.request_kind import accepts_gzip
 
-FOLDERS = ("", "css", "js")  # of files that pages load; further down is what these import
+FOLDERS = ("", "css", "js")  # files that pages load; subfolders have their imports
 IMPORT = re.compile(rb'^@?import "\./(?P<name>[a-z_/]+\.(?:css|js))";$', re.MULTILINE)
-# within an imported script: names of scripts imported before it, and names for those after it
+# in an imported script: names from scripts before it, and names for scripts after it
 NAMED_IMPORT = re.compile(rb'^import \{[^}]*\} from "[^"]+";\n', re.MULTILINE)
 EXPORT = re.compile(rb"^export (?=(?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
-# what people read in a script and browsers need not; no string of ours has several lines, or
+# comments and indentation, which browsers do not need; our strings have neither line breaks nor
 # slashes after a space
 READING_AIDS = re.compile(rb"^ *//.*\n| +// .*$|^ +", re.MULTILINE)
 IMMUTABLE = "public, max-age=31536000, immutable"
-COMPRESSED_FROM_BYTES = 512  # below, the gzip header costs more than compression saves
+COMPRESSED_FROM_BYTES = 512  # for less, the gzip header costs more than it saves
 
 
 @dataclass(frozen=True, slots=True)
 class Asset:
-    """One static file as it is sent; `packed` is its gzip form, None where that is not smaller."""
+    """One static file as sent; `packed` is its gzip form, or None if that is not smaller."""
 
     body: bytes
     packed: bytes | None
@@ -54,7 +54,7 @@ def init_app(app: Flask, folder: Path) -> None:
 
 
 def asset(name: str) -> str:
-    """The versioned address of a static file; KeyError for a name that does not exist."""
+    """Return the versioned address of a static file. Raises KeyError for an unknown name."""
     shelf = _current()
     if name.partition("#")[0] not in shelf.assets:
         raise KeyError(name)
@@ -62,7 +62,7 @@ def asset(name: str) -> str:
 
 
 def send_asset(build: str, name: str) -> Response:
-    """One file, compressed if the browser accepts it; not cacheable under another build."""
+    """Send a file, compressed if the browser accepts that; not cacheable under another build."""
     shelf = _current()
     found = shelf.assets.get(name)
     if found is None:
@@ -94,7 +94,7 @@ def _shelf(folder: Path) -> Shelf:
 
 
 def _bundled(path: Path) -> bytes:
-    """The file with each import replaced by the file, so that a page loads one and no chain."""
+    """Return the file with its imports included, so that a page loads no chain of files."""
     body = path.read_bytes()
     if path.suffix not in {".css", ".js"}:
         return body
@@ -109,7 +109,7 @@ def _bundled(path: Path) -> bytes:
 
 
 def _block(body: bytes) -> bytes:
-    """A script in a scope of its own; the scripts after it see the names that it exports."""
+    """Wrap a script in its own scope; later scripts see only the names that it exports."""
     names = b", ".join(EXPORT.findall(body))
     own = EXPORT.sub(b"", NAMED_IMPORT.sub(b"", body))
     if not names:

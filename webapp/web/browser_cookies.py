@@ -1,4 +1,4 @@
-"""Cookies in browsers, and the session cookie, which programs and respondents do not have."""
+"""Cookies of browsers, and the session cookie, which programs and respondents do not get."""
 
 from typing import NamedTuple
 
@@ -13,9 +13,9 @@ COOKIELESS = {*PROGRAMS, RequestKind.RESPONDENT_PAGE, RequestKind.PROBE}
 
 
 class BrowserCookie(NamedTuple):
-    """An HttpOnly, SameSite=Lax cookie; over https it is Secure and its name says so.
+    """An HttpOnly, SameSite=Lax cookie; over https it is Secure, and its name has a prefix.
 
-    max_age  seconds
+    max_age  in seconds
     """
 
     name: str
@@ -23,7 +23,7 @@ class BrowserCookie(NamedTuple):
     path: str = "/"
 
     def read(self) -> str:
-        """The value in this request, "" without one."""
+        """Return the value in this request; "" without one."""
         return request.cookies.get(self._full_name(), "")
 
     def keep(self, response: Response, value: str, max_age: int | None = None) -> None:
@@ -43,17 +43,17 @@ class BrowserCookie(NamedTuple):
         self.keep(response, "", max_age=0)
 
     def _full_name(self) -> str:
-        """With the prefix that binds the cookie to https (RFC 6265bis, section 4.1.3)."""
+        """Return the name with the prefix that binds it to https (RFC 6265bis section 4.1.3)."""
         if not settings().secure:
             return self.name
         return f"{'__Host-' if self.path == '/' else '__Secure-'}{self.name}"
 
 
 class BrowserSessions(SecureCookieSessionInterface):
-    """Signed cookies as Flask's own; the API and public links neither read nor need one."""
+    """Flask's signed session cookies, but not for the API and public links, which need none."""
 
     def open_session(self, app: Flask, request: Request) -> SecureCookieSession | None:
-        """None, a session that refuses to be written, for programs and respondents."""
+        """Open the session; None for programs and respondents, which makes writes fail."""
         if of_address(request.path) in COOKIELESS:
             return None
         return super().open_session(app, request)

@@ -1,4 +1,4 @@
-"""Recordings over HTTP, whole or a part of them (RFC 9110, section 14)."""
+"""Sends recordings over HTTP, whole or in part (RFC 9110 section 14)."""
 
 from collections.abc import Callable, Iterator
 from http import HTTPStatus
@@ -15,7 +15,7 @@ SERVER_SENDS_FILES = "wsgi.file_wrapper"
 
 
 class StoredRecording(Protocol):
-    """What its row says of the object that a recording is."""
+    """The columns of a recording that describe its stored object."""
 
     @property
     def object_key(self) -> str: ...
@@ -33,14 +33,14 @@ def recording_response(
     *,
     download: bool = True,
 ) -> Response:
-    """200, the part of a Range header as 206, or 416 where there is none of it.
+    """Return 200 with the recording, 206 with the requested range, or 416 for one outside of it.
 
-    What people uploaded is never shown as a page of ours, nor read by other origins. Several
-    ranges, and ranges under a condition (`If-Range`: there are no validators), get all of it.
-    No database connection is held.
+    The headers stop browsers from showing uploads as our pages, and other origins from reading
+    them. Several ranges, and a range with `If-Range` (we have no validators), get the whole
+    recording. The response holds no database connection.
 
-    read      the bytes of an object from one position up to, not including, another; not for HEAD
-    download  name the file as which a browser keeps it
+    read      yields the bytes of an object from a position up to an exclusive end; not for HEAD
+    download  whether to add the file name under which a browser saves the recording
     """
     release_connections()
     size = recording.size
@@ -52,7 +52,7 @@ def recording_response(
     headers["Content-Disposition"] = "attachment"
     if download:
         headers.set("Content-Disposition", "attachment", filename=recording.name)
-    headers["Content-Security-Policy"] = "sandbox"  # besides the one of every response
+    headers["Content-Security-Policy"] = "sandbox"  # in addition to the general policy
     headers["Cross-Origin-Resource-Policy"] = "same-origin"
     if status is HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
         headers["Content-Range"] = f"bytes */{size}"
@@ -64,7 +64,7 @@ def recording_response(
         return response
     parts = read(recording.object_key, start, end)
     if isinstance(parts, FileIO) and SERVER_SENDS_FILES in request.environ:
-        # the server sends an open file without a thread for it
+        # the server sends an open file without blocking a thread
         response.direct_passthrough = True
         response.response = wrap_file(request.environ, parts)
     else:
@@ -73,7 +73,7 @@ def recording_response(
 
 
 def _asked(size: int) -> tuple[int, int, HTTPStatus]:
-    """First position, the one after the last, and how it is answered."""
+    """Return the first position, the position after the last, and the status."""
     asked = request.range if request.method == "GET" and "If-Range" not in request.headers else None
     if asked is None or asked.units != "bytes" or len(asked.ranges) != 1:
         return 0, size, HTTPStatus.OK

@@ -1,9 +1,8 @@
-"""Small writes that no response waits for, so that no reading request waits for the writer lock.
+"""Small writes after the response, so that no reading request waits for the writer lock.
 
-One thread of the process runs the writes of `write_later`, one at a time. A write that fails is
-dropped, and so is one that arrives while the queue is full. What is counted or noted in large
-numbers (views of links, audit events) is `Pending` instead: the background work stores it
-together, each second. A process that is killed loses both.
+One thread per process runs the writes of `write_later`, one at a time. It drops a write that fails
+or that arrives while the queue is full. Frequent items (views of links, audit events) use `Pending`
+instead, and the background work stores them together, each second. A killed process loses both.
 """
 
 import logging
@@ -20,7 +19,7 @@ from webapp.records.responses.counters import store_link_views
 from webapp.web.request_kind import is_prefetch
 
 MOST = 1000  # length of the queue
-PATIENCE_SECONDS = 5.0  # for one statement
+PATIENCE_SECONDS = 5.0  # time limit of a statement
 VIEWS_MOST = 100_000  # kept while the database is unavailable
 
 log = logging.getLogger("askback.deferred_writes")
@@ -30,7 +29,7 @@ T = TypeVar("T")
 
 
 class DeferredWrites:
-    """The deferred writes of one application and the thread that makes them, begun by the first."""
+    """The deferred writes of one application, and their thread, which the first write starts."""
 
     def __init__(self, app: Flask) -> None:
         self._app = app
@@ -40,7 +39,7 @@ class DeferredWrites:
         self._thread: threading.Thread | None = None
 
     def take(self, key: Hashable, work: Work) -> None:
-        """Call `work` soon, in an application context; while `key` waits, the first one counts."""
+        """Queue `work` for an application context, unless `key` waits or the queue is full."""
         with self._changed:
             if key in self._waiting or len(self._waiting) >= MOST:
                 return
@@ -56,7 +55,7 @@ class DeferredWrites:
             self._thread = thread
 
     def settle(self, seconds: float) -> bool:
-        """Wait until the queue is empty; False when that takes longer than `seconds`."""
+        """Wait until the queue is empty; return False if that takes longer than `seconds`."""
         with self._changed:
             return self._changed.wait_for(lambda: not (self._waiting or self._at_work), seconds)
 
@@ -80,10 +79,10 @@ class DeferredWrites:
 
 
 class Pending(Generic[T]):
-    """Items that are stored together.
+    """Items that wait in memory and are stored together.
 
     write  stores items in a transaction
-    keep   whether items are kept for the next call after a failure of `write`
+    keep   tells after a failure of `write` whether to keep its items for the next call
     """
 
     def __init__(
@@ -94,12 +93,12 @@ class Pending(Generic[T]):
         self._items: list[T] = []
 
     def add(self, items: Iterable[T]) -> None:
-        """Keep more, up to the bound."""
+        """Add items, and drop those beyond the bound."""
         with self._lock:
             self._items += list(items)[: self._most - len(self._items)]
 
     def store(self) -> None:
-        """Store everything since the last call."""
+        """Store all items since the last call. Raises what `write` raises."""
         with self._lock:
             taken, self._items = self._items, []
         if not taken:
@@ -115,7 +114,7 @@ class Pending(Generic[T]):
 def init_app(app: Flask) -> None:
     """Give the application its own deferred writes and pending views of links.
 
-    After a commit of unknown outcome the views are dropped, so that they are not counted twice.
+    After a commit of unknown outcome the views are dropped, to avoid counting them twice.
     """
     app.extensions["deferred_writes"] = DeferredWrites(app)
     app.extensions["link_views"] = Pending[str](
@@ -137,8 +136,8 @@ def store_views() -> None:
 
 
 def write_later(key: Hashable, work: Work) -> None:
-    """Call `work` soon, outside of the request: one short transaction.
+    """Call `work`, one short transaction, soon and outside of the request.
 
-    key  names what is written: while it waits, further writes of the same key are dropped
+    key  identifies the write: while it waits, further writes with the same key are dropped
     """
     cast(DeferredWrites, current_app.extensions["deferred_writes"]).take(key, work)

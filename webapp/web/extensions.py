@@ -1,4 +1,4 @@
-"""Extension objects, created unbound and bound by `webapp.app.create_app`."""
+"""Extension objects, which `webapp.app.create_app` binds to the application."""
 
 from flask_babel import Babel
 from flask_login import LoginManager

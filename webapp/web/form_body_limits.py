@@ -1,8 +1,8 @@
-"""The bounds of form bodies, which are read once, before our code or an extension reads fields.
+"""Bounds the bodies of forms, and reads them once, before our code or an extension reads fields.
 
-More than FORM_BODY_MAX_BYTES is read only where a page sends what was said: the words by all the
-buttons of a question, the recording by one. That file is stored in the data folder, where there is
-room for it: a temporary folder may be memory.
+Larger bodies than FORM_BODY_MAX_BYTES are accepted for spoken answers and pictures. All buttons of
+a question send the transcript; one sends the recording. Recordings are stored in the data folder,
+which has room for them: a temporary folder may be in memory.
 """
 
 import errno
@@ -23,31 +23,31 @@ from webapp.base.data_folder import spool_folder
 from webapp.web.request_kind import PROGRAMS, RequestKind, request_kind
 
 FORM_BODY_MAX_BYTES = 1024 * 1024  # four times the longest typed answer, encoded
-ANSWER_BODY_MAX_BYTES = 1280 * 1024  # 12 bytes for each character next to a recording
-PICTURE_BODY_MAX_BYTES = 2 * 1024 * 1024 + 64 * 1024  # of two megabytes
-UPLOAD_BODY_MAX_BYTES = 32 * 1024 * 1024  # a recording and its words
+ANSWER_BODY_MAX_BYTES = 1280 * 1024  # 12 bytes per character of text with a recording
+PICTURE_BODY_MAX_BYTES = 2 * 1024 * 1024 + 64 * 1024  # a picture of two megabytes
+UPLOAD_BODY_MAX_BYTES = 32 * 1024 * 1024  # a recording and its transcript
 UPLOAD_FIELDS_MAX = 100  # more than our page and browser extensions send
-UPLOAD_FILES_MAX = 3  # the recording, also where it is doubled
-FORM_FIELDS_MAX = 1000  # as Werkzeug's for multipart bodies
+UPLOAD_FILES_MAX = 3  # the recording, possibly doubled
+FORM_FIELDS_MAX = 1000  # Werkzeug's default for multipart bodies
 URLENCODED = "application/x-www-form-urlencoded"
 READ_THEIR_OWN = {*PROGRAMS, RequestKind.OAUTH}  # these read and bound bodies themselves
 
 UPLOAD_PATH = re.compile(r"/r/[^/]+/q/[0-9]+(?:/f/[0-9]+)?/recording")
-# what the page of a question posts to, and the pages that hand its words back
+# the addresses to which the page of a question, and pages that return its words, post
 ANSWER_PATH = re.compile(
     r"/r/[^/]+/(?:q/[0-9]+(?:/f/[0-9]+)?(?:/[a-z]+)?|check/open|recordings/[^/]+)"
 )
 PICTURE_PATH = "/account/picture"
-REFUSED = "askback.refused"  # in the WSGI environment: the status with which the server refuses it
+REFUSED = "askback.refused"  # key in the WSGI environment: the status of a refusal by the server
 
 Parsed = tuple[IO[bytes], MultiDict[str, str], MultiDict[str, FileStorage]]
 
 
 class FormParser(FormDataParser):
-    """Werkzeug bounds the number of fields in multipart bodies only."""
+    """Bounds the number of fields of URL-encoded bodies; Werkzeug bounds only multipart bodies."""
 
     def parse(self, stream: IO[bytes], mimetype: str, *more: Any, **named: Any) -> Parsed:
-        """Raises RequestEntityTooLarge."""
+        """Parse a body. Raises RequestEntityTooLarge."""
         if mimetype == URLENCODED:
             body = stream.read()
             if body.count(b"&") >= FORM_FIELDS_MAX:
@@ -57,10 +57,10 @@ class FormParser(FormDataParser):
 
 
 class UploadedFile:
-    """A posted file, with a name in the data folder from its first byte until the request ends.
+    """A posted file, which is in the data folder from its first byte until the request ends.
 
-    A disk that fails loses the file, not the text that was posted with it.
-    open_file  makes it; its OSError counts as one of the disk
+    If the disk fails, the file is lost, but not the text that was posted with it.
+    open_file  creates the file; its OSError counts as a failure of the disk
     """
 
     def __init__(self, open_file: Callable[[], IO[bytes]]) -> None:
@@ -71,13 +71,13 @@ class UploadedFile:
 
     @property
     def path(self) -> Path:
-        """Where it is; raises OSError if it could not be stored."""
+        """Return the path of the file. Raises OSError if it could not be stored."""
         if self._failure or not self._file:
             raise self._failure or OSError("closed")
         return Path(self._file.name)
 
     def write(self, data: bytes) -> int:
-        """Never raises: see `path`."""
+        """Write data; never raises, because `path` raises the failure later."""
         self.size += len(data)
         try:
             if data and not self._failure:
@@ -88,23 +88,23 @@ class UploadedFile:
         return len(data)
 
     def seek(self, position: int) -> int:
-        """As Werkzeug does once the file is complete."""
+        """Seek, as Werkzeug does once the file is complete."""
         if self._file and not self._failure:
             self._file.seek(position)
         return position
 
     def close(self) -> None:
-        """Erase it."""
+        """Delete the file."""
         if self._file:
             self._file.close()
             self._file = None
 
 
 class BoundedRequest(Request):
-    """Stores posted files in the data folder, where uploads are taken, and nowhere else.
+    """A request that stores posted files in the data folder, but only at addresses for uploads.
 
-    A browser extension may add file fields. All files together are bounded with the body, and few
-    are stored: each holds a descriptor.
+    A browser extension may add file fields. The limit of the body bounds all files together; only
+    few are stored, because each holds a descriptor.
     """
 
     form_data_parser_class = FormParser
@@ -116,7 +116,7 @@ class BoundedRequest(Request):
         return cast(IO[bytes], UploadedFile(self._open_file))
 
     def _open_file(self) -> IO[bytes]:
-        """raises OSError, also after UPLOAD_FILES_MAX"""
+        """Create a file in the spool folder. Raises OSError, also beyond UPLOAD_FILES_MAX files."""
         self._stored += 1
         if self._stored > UPLOAD_FILES_MAX:
             raise OSError(errno.EMFILE, "too many files in one request")
@@ -125,7 +125,7 @@ class BoundedRequest(Request):
 
 
 def body_max_bytes(path: str) -> int:
-    """Bytes that are read of a body to this path."""
+    """Return the maximum size in bytes of a body to this path."""
     if UPLOAD_PATH.fullmatch(path):
         return UPLOAD_BODY_MAX_BYTES
     if path == PICTURE_PATH:
@@ -147,7 +147,7 @@ def init_app(app: Flask) -> None:
 
     @app.before_request
     def read_form() -> None:
-        """Refuse a form that is too large here: the limiter would treat it as a server error."""
+        """Refuse a form that is too large: in the limiter that would be a server error."""
         if REFUSED in request.environ:
             abort(request.environ[REFUSED])
         if (most := body_max_bytes(request.path)) > FORM_BODY_MAX_BYTES:

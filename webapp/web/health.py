@@ -30,7 +30,7 @@ def healthz() -> dict[str, str]:
 def readyz() -> tuple[dict[str, str], HTTPStatus]:
     """Readiness: 503 while the server stops, or unless the database accepts writes in our schema.
 
-    Redis may be unavailable. Responds within DATABASE_SECONDS even if the database hangs.
+    Redis may be unavailable. The answer comes within DATABASE_SECONDS even if the database hangs.
     """
     look = _begin_look()
     redis = redis_state(settings().redis_url)
@@ -47,7 +47,7 @@ def readyz() -> tuple[dict[str, str], HTTPStatus]:
 
 
 def _begin_look() -> "Future[str]":
-    """The check of the database in progress, else a new one: concurrent probes share its result."""
+    """Return the running database check, or start one; concurrent probes share its result."""
     app = current_app._get_current_object()  # type: ignore[attr-defined]
     with _lock:
         look: Future[str] | None = app.extensions.get("readiness")
@@ -56,12 +56,12 @@ def _begin_look() -> "Future[str]":
             threading.Thread(
                 target=_look_into, args=(app, look), name="readiness", daemon=True
             ).start()
-            app.extensions["readiness"] = look  # one whose thread did not start would never end
+            app.extensions["readiness"] = look  # stored last: without its thread it never ends
         return look
 
 
 def _look_into(app: Flask, look: "Future[str]") -> None:
-    """`ok`, or what is wrong."""
+    """Check the database; the result is `ok` or the problem."""
     found = "unreachable"
     try:
         with app.app_context():
@@ -74,7 +74,7 @@ def _look_into(app: Flask, look: "Future[str]") -> None:
 
 
 def redis_state(url: str | None) -> str:
-    """`ok`, `degraded` when it does not answer within REDIS_SECONDS, or `not used`."""
+    """Return `ok`, `not used`, or `degraded` without an answer within REDIS_SECONDS."""
     if url is None:
         return "not used"
     import redis  # takes long to import

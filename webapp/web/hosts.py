@@ -1,4 +1,4 @@
-"""Allowed host names, and the redirect to the public one."""
+"""Allows only known host names, and redirects to the public one."""
 
 from urllib.parse import quote, urlsplit
 
@@ -12,11 +12,11 @@ from webapp.web.request_kind import PAGES, RequestKind, request_kind
 from webapp.web.url_converters import current_address
 
 CONSENT = "consent.authorize"
-ASKED_HOST = "asked_host"  # a parameter that the redirect of an authorization request adds
+ASKED_HOST = "asked_host"  # a parameter that our redirect adds to authorization requests
 
 
 class UnknownHost(BadRequest):
-    """The request names a host that is not one of ours."""
+    """The request names an unknown host."""
 
     description = "This server is not reached under the host name of the request."
 
@@ -24,7 +24,7 @@ class UnknownHost(BadRequest):
 def init_app(app: Flask, config: Settings) -> None:
     """Refuse requests for other hosts; on loopback, redirect page GETs to the public address.
 
-    Without the redirect, a session that began at localhost would be missing at 127.0.0.1.
+    Without the redirect, 127.0.0.1 would not see a session that began at localhost.
     """
     known = {config.public_host, *config.trusted_hosts}
     public_place = urlsplit(config.public_url).netloc
@@ -32,7 +32,7 @@ def init_app(app: Flask, config: Settings) -> None:
 
     @app.before_request
     def check_host() -> Response | None:
-        # probes are exempt: a supervisor uses whatever address it knows
+        # probes are exempt, because a supervisor may use any address of ours
         is_probe = request.url_rule is not None and request_kind() is RequestKind.PROBE
         if request.host == public_place or is_probe:
             return None
@@ -45,10 +45,10 @@ def init_app(app: Flask, config: Settings) -> None:
 
 
 def origin_under(host: str | None) -> str:
-    """Our origin for a client that names `host`: on loopback under each of its names.
+    """Return our origin for a client that names `host`; on loopback it keeps that name.
 
-    Clients compare what a document says with the address that they were given, where localhost and
-    127.0.0.1 are two servers. A public installation has one name.
+    Clients compare the origin in a document with the address that they were given, and take
+    localhost and 127.0.0.1 for two servers. A public installation has one name.
     """
     config = settings()
     public = urlsplit(config.public_url)
@@ -61,13 +61,13 @@ def origin_under(host: str | None) -> str:
 
 
 def _asked_host() -> str:
-    """The parameter from which an authorization response takes its issuer."""
+    """Return the parameter from which an authorization response takes its issuer, or ""."""
     asks = request.endpoint == CONSENT and request.query_string
     return f"&{ASKED_HOST}={quote(request.host)}" if asks else ""
 
 
 def _host_name(host: str) -> str:
-    """The name of a Host header, lower case, without port and brackets; empty when malformed."""
+    """Return the lower-case name in a Host header, without port and brackets; "" if malformed."""
     try:
         return urlsplit(f"//{host}").hostname or ""
     except ValueError:

@@ -1,11 +1,11 @@
-"""The language of a page: six for respondents, English for creators.
+"""Selects the language of a page: six for respondents, English for creators.
 
-The catalog of each language (`webapp/translations`) holds the messages of respondent pages only,
-and only pages under the paths of respondents are translated. So no page is partly translated.
-English is the source language and has no catalog.
+Only pages under the paths of respondents are translated, and the catalog of each language
+(`webapp/translations`) has their messages only. So no page is partly translated. English is the
+source language and has no catalog.
 
-The committed `.po` files are compiled in memory on the first use of their language: nothing is
-written, so an installation may be read-only, and no compiled catalog can be stale.
+The first use of a language compiles its committed `.po` file in memory. Nothing is written, so an
+installation may be read-only, and no compiled catalog can be stale.
 """
 
 from contextlib import suppress
@@ -29,15 +29,15 @@ from webapp.web.request_kind import (
 
 DOMAIN = "respondents"
 FOLDER = Path(__file__).parent.parent / "translations"
-FIELD = "lang"  # in the query string, and in every form of a respondent: the language of the page
-CHOICE = "language"  # the language that they choose instead
+FIELD = "lang"  # the language of the page, in the query string and in each respondent's form
+CHOICE = "language"  # another language that the respondent chooses
 VARY = "Accept-Language, Cookie"
-# as long as the cookie by which a browser finds its answers again
+# lasts as long as the cookie that leads a browser back to its answers
 COOKIE = BrowserCookie("askback_lang", max_age=30 * 24 * 3600, path="/r")
 
 
 class Language(NamedTuple):
-    """`tag` as in HTML (BCP 47), `name` in the language itself, `locale` as Babel names it."""
+    """A language: `tag` for HTML (BCP 47), `name` in the language itself, `locale` for Babel."""
 
     tag: str
     name: str
@@ -45,7 +45,7 @@ class Language(NamedTuple):
     direction: str = "ltr"
 
 
-# British, because it writes the day before the month; no message has a regional spelling
+# British English writes the day before the month; no message has a regional spelling
 ENGLISH = Language("en", "English", "en_GB")
 LANGUAGES = (
     ENGLISH,
@@ -62,7 +62,7 @@ class Catalogs(Domain):  # type: ignore[misc]
     """The translations for Flask-Babel: one catalog per process and language."""
 
     def get_translations(self) -> NullTranslations:
-        """The catalog of the current page; empty for English or if the file cannot be opened."""
+        """Return the catalog of the current page; empty for English or an unreadable file."""
         locale = str(get_locale())
         with suppress(OSError):
             if locale not in self.cache:
@@ -85,7 +85,7 @@ def init_app(app: Flask) -> None:
 
 
 def page_language() -> Language:
-    """The language of the current page, decided once per request."""
+    """Return the language of the current page, which is selected once per request."""
     if "language" not in g:
         g.language = _named() or _expected() if for_respondents() else ENGLISH
     language: Language = g.language
@@ -93,17 +93,17 @@ def page_language() -> Language:
 
 
 def for_respondents() -> bool:
-    """True for requests of respondent pages, including their error pages."""
+    """Return whether the request is for a respondent page, including error pages."""
     return has_request_context() and request_kind() is RequestKind.RESPONDENT_PAGE
 
 
 def find_language(tag: str) -> Language | None:
-    """The language for a tag such as `pt-BR`, `pt_PT` or `PT`; None if it is not supported."""
+    """Return the language for a tag such as `pt-BR`, `pt_PT` or `PT`; None if unsupported."""
     return _BY_PRIMARY.get(tag.replace("_", "-").partition("-")[0].lower())
 
 
 def read_catalog(locale: str) -> NullTranslations:
-    """The translations of a supported locale; empty if it has no catalog."""
+    """Return the translations of a supported locale; empty if it has no catalog."""
     file = FOLDER / locale / "LC_MESSAGES" / f"{DOMAIN}.po"
     if not file.exists():
         return NullTranslations()
@@ -119,13 +119,13 @@ def read_catalog(locale: str) -> NullTranslations:
 
 
 def _named() -> Language | None:
-    """The language in the query string, else in the form: a choice, or the language of its page."""
+    """Return the language in the query string, else the choice or page language in the form."""
     named = (request.args.get(FIELD, ""), *map(posted_by_respondent, (CHOICE, FIELD)))
     return next(filter(None, map(find_language, named)), None)
 
 
 def _expected() -> Language:
-    """The default for this browser: its last choice, else what it prefers (Accept-Language)."""
+    """Return the browser's default: its last choice, else its Accept-Language preference."""
     chosen = find_language(COOKIE.read())
     accepted = (find_language(tag) for tag, quality in accepted_languages() if quality > 0)
     return chosen or next(filter(None, accepted), ENGLISH)

@@ -1,4 +1,4 @@
-"""Limits: whom they count, where counts are kept, and how a refusal is described."""
+"""Rate limits: the keys they count by, the storage of the counts, and the words of a refusal."""
 
 import logging
 import math
@@ -27,7 +27,7 @@ WITH_PORT = re.compile(r"\[([^\[\]]+)\](?::\d+)?|([\d.]+):\d+")
 
 
 def client_network() -> str:
-    """The key of limits by address: an IPv4 address, or the /64 network of an IPv6 address.
+    """Return the key of limits by address: an IPv4 address, or the /64 network of an IPv6 address.
 
     Requests with an unreadable address share one key.
     """
@@ -38,9 +38,9 @@ def client_network() -> str:
 
 
 def client_address() -> IPv4Address | IPv6Address | None:
-    """The network address of this request, as proxies write it, with or without port and brackets.
+    """Return the network address of this request; None when it is unreadable.
 
-    None when it cannot be read. An IPv4 address mapped into IPv6 is returned as IPv4.
+    Proxies may add a port and brackets. An IPv4 address mapped into IPv6 is returned as IPv4.
     """
     text = request.remote_addr or ""
     written = WITH_PORT.fullmatch(text)
@@ -54,7 +54,7 @@ def client_address() -> IPv4Address | IPv6Address | None:
 REDIS_SECONDS = 0.25  # to connect, and for each response
 ERRORS_BEFORE_PAUSE = 3
 PAUSE_SECONDS = 5.0
-BREATH_SECONDS = 0.5  # after a single error: further counts of the same request do not wait
+BREATH_SECONDS = 0.5  # pause after one error, so that the same request does not wait again
 SWEEP_SECONDS = 60.0
 
 log = logging.getLogger("askback.limits")
@@ -64,14 +64,14 @@ T = TypeVar("T")
 
 @dataclass(slots=True, eq=False)
 class Call:
-    """One counted call, equal to itself alone; `shared` if Redis counted it, too."""
+    """One counted call, equal only to itself; `shared` tells whether Redis counted it, too."""
 
-    until: float  # when it leaves its window
+    until: float  # when the call leaves its window
     shared: bool = False
 
 
 class Memory:
-    """The calls of the moving window of each key, oldest first."""
+    """The counted calls of each key in its moving window, oldest first."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -79,7 +79,7 @@ class Memory:
         self._swept_at = time.time()
 
     def take(self, key: str, most: int, seconds: int) -> Call | None:
-        """Count one call, unless `most` of the last `seconds` are counted already."""
+        """Count one call, unless the last `seconds` have `most` counted calls already."""
         now = time.time()
         with self._lock:
             if now >= self._swept_at + SWEEP_SECONDS:
@@ -91,18 +91,18 @@ class Memory:
             return calls[-1]
 
     def give_back(self, key: str) -> bool:
-        """Uncount the newest call; True if Redis counted it, too."""
+        """Uncount the newest call; return whether Redis counted it, too."""
         with self._lock:
             calls = self._windows[key]
             return bool(calls) and calls.pop().shared
 
     def take_back(self, key: str, call: Call) -> None:
-        """Uncount this very call; others may have been counted after it."""
-        with self._lock, suppress(ValueError):  # forgotten meanwhile
+        """Uncount this very call, which need not be the newest."""
+        with self._lock, suppress(ValueError):  # the call may have left its window
             self._windows[key].remove(call)
 
     def window(self, key: str, seconds: int) -> tuple[float, int]:
-        """The time of the oldest counted call (the current time without one), and their number."""
+        """Return the time of the oldest call, or now without one, and the number of calls."""
         now = time.time()
         with self._lock:
             calls = self._live(key, now)
@@ -127,7 +127,7 @@ class Memory:
 
 
 class LimitStorage(Storage, MovingWindowSupport):
-    """The storage of all limits; none of its methods raises errors of Redis."""
+    """The storage of all limits. Its methods never raise errors of Redis."""
 
     STORAGE_SCHEME = ["askback"]  # noqa: RUF012
     base_exceptions = ()
@@ -143,7 +143,7 @@ class LimitStorage(Storage, MovingWindowSupport):
         self._paused_until = 0.0
 
     def acquire_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
-        """Count a call; False, and nothing is counted, when the limit is reached."""
+        """Count a call and return True; when the limit is reached, count nothing."""
         call = self._memory.take(key, limit, expiry)
         if call is None:
             return False
@@ -162,7 +162,7 @@ class LimitStorage(Storage, MovingWindowSupport):
             self._ask(lambda redis: redis.storage.lpop(redis.prefixed_key(key)))
 
     def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:
-        """The time of the oldest counted call, and their number, by the larger count."""
+        """Return the time of the oldest call and the number of calls, by the larger count."""
         here = self._memory.window(key, expiry)
         shared = self._ask(lambda redis: redis.get_moving_window(key, limit, expiry))
         return max(here, shared or here, key=lambda window: window[1])
@@ -179,17 +179,17 @@ class LimitStorage(Storage, MovingWindowSupport):
         return True
 
     def get(self, *_: object) -> int:
-        """Of strategies that are not used."""
+        """Not implemented: only unused strategies call it."""
         raise NotImplementedError
 
     incr = get_expiry = get  # type: ignore[assignment]
 
     def _ask(self, question: Callable[[RedisStorage], T]) -> T | None:
-        """The response of Redis; None if it is not configured, paused or failing."""
+        """Return the response of Redis; None if it is not configured, paused or failing."""
         now = time.monotonic()
         if self._redis is None or now < self._paused_until:
             return None
-        if self._errors:  # only one call waits for Redis to fail; concurrent ones skip it
+        if self._errors:  # only one call tries Redis after an error; others skip it
             self._paused_until = now + 2 * REDIS_SECONDS
         try:
             answer = question(self._redis)
@@ -208,36 +208,35 @@ class LimitStorage(Storage, MovingWindowSupport):
 
 
 def redis_options(seconds: float) -> dict[str, Any]:
-    """Options of a client with a time-out of `seconds` to connect and for each response."""
+    """Return the options of a client that waits `seconds` to connect and for each response."""
     from redis.backoff import NoBackoff  # takes long to import
     from redis.retry import Retry
 
     return {
         "socket_connect_timeout": seconds,
         "socket_timeout": seconds,
-        # the default of the client is ten retries: seconds per request while Redis is unavailable
+        # by default the client retries ten times, which takes seconds while Redis is unavailable
         "retry": Retry(NoBackoff(), 0),
     }
 
 
 UNITS = (("hour", 3600), ("minute", 60), ("second", 1))
 
-AGENT_TOKENS = "agent_tokens"  # one count for those made by agents and by creators
+AGENT_TOKENS = "agent_tokens"  # agents and creators share the count of new tokens
 
-Judge: TypeAlias = Callable[[Response], bool]  # whether a call counts, judged by its response
+Judge: TypeAlias = Callable[[Response], bool]  # tells from its response whether a call counts
 
 
 def is_failure(response: Response) -> bool:
-    """True for a failed attempt (4xx); a server error says nothing about the attempt."""
+    """Return whether the attempt failed (4xx); a server error says nothing about it."""
     return HTTPStatus.BAD_REQUEST <= response.status_code < HTTPStatus.INTERNAL_SERVER_ERROR
 
 
 class DecoratorLimiter(Limiter):
-    """Counts a call before its view runs, and uncounts it when it should not count after all.
+    """Counts a call before its view runs; `deduct_when` decides by the response whether it stays.
 
-    `deduct_when` decides that by the response. A refused call is counted by no limit. Limits of the
-    API are decorators; a check before routing would slow down every call. So would one for the
-    pages of respondents, of which only POST is limited.
+    No limit counts a refused call. Limits of the API are decorators, because a check before routing
+    would slow down every call. For the same reason only POST is limited on respondent pages.
     """
 
     def _check_request_limit(
@@ -263,7 +262,7 @@ class DecoratorLimiter(Limiter):
             counted.add(callable_name)
 
     def _count_conditional(self) -> None:
-        """Count by all limits or by none. Test-then-count would let parallel calls pass."""
+        """Count the call by all limits or by none; to test first would let parallel calls pass."""
         taken: list[tuple[Judge, str]] = []
         for limit, arguments in self.context.conditional_deductions.items():
             if not self.limiter.hit(limit.limit, *arguments):
@@ -278,7 +277,7 @@ class DecoratorLimiter(Limiter):
         @after_this_request
         def give_back(response: Response) -> Response:
             self._uncount(key for counts, key in taken if not counts(response))
-            taken.clear()  # a failure of a later hook makes another response
+            taken.clear()  # if a later hook fails, this one runs again
             return response
 
     def _uncount(self, keys: Iterable[str]) -> None:
@@ -290,21 +289,21 @@ limiter = DecoratorLimiter(client_network, strategy="moving-window", key_prefix=
 
 
 def init_limiter(app: Flask, config: Settings) -> None:
-    """Bind the limiter to the memory of this process and to Redis, if configured."""
+    """Bind the limiter to the memory of this process, and to Redis if that is configured."""
     app.config["RATELIMIT_STORAGE_URI"] = "askback://"
     app.config["RATELIMIT_STORAGE_OPTIONS"] = {"redis_url": config.redis_url}
     limiter.init_app(app)
 
 
 def seconds_to_wait(error: RateLimitExceeded) -> int:
-    """Seconds until the oldest counted call leaves the window; the whole window if unknown."""
+    """Return the seconds until the oldest call leaves the window; the whole window if unknown."""
     current = limiter.current_limit
     window: int = error.limit.limit.get_expiry()
     return _seconds_until(current.window.reset_time if current else time.time() + window, window)
 
 
 def seconds_until_free(limit: RateLimitItem, key: tuple[str, ...]) -> int:
-    """The same for a limit that is counted by hand."""
+    """Return the seconds until a limit that our code counts itself admits another call."""
     return _seconds_until(
         limiter.limiter.get_window_stats(limit, *key).reset_time, limit.get_expiry()
     )
@@ -315,28 +314,28 @@ def _seconds_until(moment: float, most: int) -> int:
 
 
 def is_first_refusal(reached: RequestLimit) -> bool:
-    """True for the first refusal of this limit and key within its window.
+    """Return whether this is the first refusal of this limit and key within its window.
 
-    Itself a limit of one, so it holds across all processes that share one Redis.
+    The check is itself a limit of one, so it covers all processes that share one Redis.
     """
     once = type(reached.limit)(1, reached.limit.multiples, namespace="refusals")
     return limiter.limiter.hit(once, *reached.request_args)
 
 
 def limit_in_words(error: RateLimitExceeded) -> str:
-    """`the limit of publishes is 10 per minute`, `the limit of requests is 2 per 10 seconds`"""
+    """Return for example `the limit of publishes is 10 per minute` or `… is 2 per 10 seconds`."""
     return rate_in_words(str(error.limit.error_message or "requests"), error.limit.limit)
 
 
 def rate_in_words(counted: str, limit: RateLimitItem) -> str:
-    """The same for a limit that is counted by hand."""
+    """Return the words of `limit_in_words` for `counted`, a plural noun."""
     unit = limit.GRANULARITY.name
     period = unit if limit.multiples == 1 else f"{limit.multiples} {unit}s"
     return f"the limit of {counted} is {limit.amount} per {period}"
 
 
 def time_in_words(seconds: int) -> str:
-    """`1 second`, `42 seconds`, `12 minutes`, `3 hours`; rounded up."""
+    """Return for example `1 second`, `42 seconds`, `12 minutes` or `3 hours`; rounded up."""
     unit, length = next(each for each in UNITS if seconds >= 2 * each[1] or each[1] == 1)
     number = math.ceil(seconds / length)
     return f"{number} {unit}{'s' if number > 1 else ''}"

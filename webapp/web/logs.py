@@ -1,8 +1,8 @@
 """Logs requests (by route) and errors to standard output, one JSON object per line.
 
-Never logs a token, a share link, a query string, an answer or a value of a database statement: of
-an exception it writes only the type and the code locations, except for failures of the storage or
-the network.
+The log never contains a token, a share link, a query string, an answer or a value of a database
+statement. So it has only the type and the code locations of an exception; failures of the storage
+or the network keep their message.
 """
 
 import logging
@@ -31,13 +31,13 @@ FIELDS = (
     *("method", "route", "status", "ms", "account", "client", "endpoint", "rows", "became"),
     *("event", "outcome", "actor", "address", "subject"),
 )
-QUIET = {RequestKind.PROBE, RequestKind.STATIC}  # called all the time
+QUIET = {RequestKind.PROBE, RequestKind.STATIC}  # called too often to log
 
 log = logging.getLogger("askback.requests")
 
 
 def init_app(app: Flask) -> None:
-    """Give every request an id, send it back, and log the request; call before other extensions."""
+    """Give each request an id, return it, and log the request; call before other extensions."""
 
     @app.before_request
     def begin() -> None:
@@ -47,7 +47,7 @@ def init_app(app: Flask) -> None:
     @app.after_request
     def finish(response: Response) -> Response:
         response.headers["X-Request-Id"] = g.get("request_id", "")
-        # a call of an address or method that there is not is no routine
+        # unknown addresses and methods are not routine
         if request_kind() not in QUIET or response.status_code in {404, 405}:
             log.info("request", extra=_described(response))
         return response
@@ -58,19 +58,19 @@ def configure() -> None:
     handler = logging.StreamHandler(sys.stdout)
     handler.setFormatter(TerminalLines() if sys.stdout.isatty() else JsonLines())
     logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
-    # authlib logs tokens at DEBUG; the others only repeat the request log
+    # authlib logs tokens at DEBUG; the others repeat the request log
     for name in ("authlib", "alembic", "flask-limiter", "werkzeug"):
         logging.getLogger(name).setLevel(logging.WARNING)
 
 
 class JsonLines(logging.Formatter):
-    """A record as one line of JSON without secrets."""
+    """Formats a record as one line of JSON without secrets."""
 
     def format(self, record: logging.LogRecord) -> str:
         return orjson.dumps(self.line(record), default=str).decode()
 
     def line(self, record: logging.LogRecord) -> dict[str, Any]:
-        """The fields of a record that may be logged."""
+        """Return the fields of a record that may be logged."""
         line: dict[str, Any] = {
             "ts": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
@@ -87,7 +87,7 @@ class JsonLines(logging.Formatter):
 
 
 class TerminalLines(JsonLines):
-    """A short line in local time, for a server that runs in a terminal."""
+    """Formats a record as a short line in local time, for a server in a terminal."""
 
     def format(self, record: logging.LogRecord) -> str:
         line = self.line(record)
@@ -106,7 +106,7 @@ class TerminalLines(JsonLines):
 
 
 def without_secrets(text: str) -> str:
-    """The text with tokens, secret links and query strings replaced by `***`."""
+    """Return the text with `***` in place of tokens, secret links and query strings."""
     return SECRETS.sub(lambda found: f"{found['token'] or found['link'] or '?'}***", text)
 
 
@@ -119,7 +119,7 @@ def _described(response: Response) -> dict[str, Any]:
     signed_in = g.get("_login_user")
     rule = request.url_rule
     described = {
-        "method": request.method if rule else "-",  # an unknown method is text of the client
+        "method": request.method if rule else "-",  # an unknown method is text from the client
         "route": rule.rule if rule else "-",
         "status": response.status_code,
         "ms": round((time.perf_counter() - g.began) * 1000, 1) if "began" in g else None,
@@ -130,7 +130,7 @@ def _described(response: Response) -> dict[str, Any]:
 
 
 def _causes(error: BaseException) -> Iterator[str]:
-    """The types of an exception and of what it was raised from, outermost first."""
+    """Yield the types of an exception and its causes, outermost first."""
     cause: BaseException | None = error
     while cause is not None:
         kind = f"{type(cause).__module__}.{type(cause).__qualname__}"
@@ -140,7 +140,7 @@ def _causes(error: BaseException) -> Iterator[str]:
 
 
 def _locations(error: BaseException) -> Iterator[str]:
-    """The code locations of the traceback, innermost last."""
+    """Yield the code locations of the traceback, innermost last."""
     for frame in traceback.extract_tb(error.__traceback__):
         path = Path(frame.filename)
         name = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path.name

@@ -1,11 +1,11 @@
-"""Audit events of requests: who acts, and those that belong to no transaction.
+"""Audit events of requests: the actors, and the events outside of transactions.
 
 Failures and exports wait in memory until the background work stores them, so that no request waits
-for the writer lock because of them. Their log lines are written at once; a process that is killed
-loses the rows of the last second. A flood of failures gets few rows: of one kind, account, network
-and hour the first ten, then the 20th, 40th, 80th and so on, each with how many it counts for, and
-likewise after 200 rows of all of them. Attempts that a limit refuses get one row for each of its
-windows.
+for the writer lock because of them. Their log lines are written at once; a killed process loses the
+rows of the last second. A flood of failures gets few rows: per kind, account, network and hour the
+first ten, then the 20th, 40th, 80th and so on, each with the number of failures that it stands for.
+After 200 rows the same rule applies to all failures together. Attempts that a limit refuses get one
+row per window of the limit.
 """
 
 import threading
@@ -24,9 +24,9 @@ from webapp.records.audit import Actor, AuditKind, AuditOutcome
 from webapp.web.deferred_writes import Pending
 from webapp.web.limiter import client_address, client_network, is_first_refusal
 
-ROWS_OF_SAME = 10  # failures of one key within an hour that get a row each
-ROWS_OF_ALL = 200  # the same for all failures
-KEYS_KEPT = 10_000  # with more keys than that, counting starts anew
+ROWS_OF_SAME = 10  # so many failures of one key in an hour get a row each
+ROWS_OF_ALL = 200  # so many rows in an hour are stored for all keys
+KEYS_KEPT = 10_000  # with more keys, counting starts again
 WAITING_MOST = 10_000  # rows kept while the database is unavailable
 HOUR_MILLIS = 3_600_000
 
@@ -34,9 +34,9 @@ Row: TypeAlias = dict[str, Any]
 
 
 class Flood:
-    """Counts failures within the hour, to decide which of them get a row.
+    """Counts the failures of the hour, and decides which of them get a row.
 
-    Each key is counted separately, so that failures of one visitor do not hide those of another.
+    It counts each key separately, so that one visitor's failures do not hide another's.
     """
 
     def __init__(self) -> None:
@@ -47,7 +47,7 @@ class Flood:
         self._held: Counter[str] = Counter()
 
     def stands_for(self, key: str, *, now: datetime) -> int:
-        """How many failures with this key its row counts for; 0 when it gets none."""
+        """Count a failure; return how many failures its row stands for, or 0 for no row."""
         hour = to_millis(now) // HOUR_MILLIS
         with self._lock:
             if hour != self._hour or len(self._seen) > KEYS_KEPT:
@@ -70,22 +70,22 @@ def init_app(app: Flask) -> None:
 
 
 def visitor() -> Actor:
-    """Somebody who is not signed in."""
+    """Return an actor for a visitor who is not signed in."""
     return Actor(audit.ActorKind.VISITOR, network_address())
 
 
 def creator() -> Actor:
-    """The creator in the browser of this request."""
+    """Return an actor for the signed-in creator of this request."""
     return Actor(audit.ActorKind.CREATOR, network_address())
 
 
 def agent(client_id: str, client_name: str) -> Actor:
-    """The agent that sent this request."""
+    """Return an actor for the agent that sent this request."""
     return Actor(audit.ActorKind.AGENT, network_address(), client_id, client_name)
 
 
 def network_address() -> str | None:
-    """The network address of this request in its canonical form; None if it cannot be read."""
+    """Return the network address of this request in canonical form; None if it is unreadable."""
     address = client_address()
     return str(address).partition("%")[0] if address else None
 
@@ -99,14 +99,14 @@ def note(
     outcome: AuditOutcome = AuditOutcome.OK,
     subject: str | None = None,
 ) -> None:
-    """Record an event that belongs to no transaction; stored by the background work."""
+    """Record an event outside of any transaction; the background work stores it."""
     row = audit.event_values(kind, account_id, by=by, now=now, outcome=outcome, subject=subject)
     audit.log_event(row)
     _pending().add([row])
 
 
 def note_failure(kind: AuditKind, account_id: str | None, *, by: Actor, now: datetime) -> None:
-    """Record a failed attempt, possibly by a stranger; stored by the background work."""
+    """Record a failed attempt, possibly by a stranger; the background work stores it."""
     _note_try(audit.event_values(kind, account_id, by=by, now=now, outcome=AuditOutcome.FAILED))
 
 
@@ -116,9 +116,9 @@ def telling_refusals(
     *,
     by: Callable[[], Actor] = visitor,
 ) -> Callable[[RequestLimit], None]:
-    """For `on_breach` of a limit: records the first refused attempt in each window.
+    """Return an `on_breach` of a limit, which records the first refused attempt per window.
 
-    account  returns the id of the account that was tried; called in the refused request
+    account  returns the id of the attempted account; called in the refused request
     """
 
     def tell(reached: RequestLimit) -> None:
@@ -130,12 +130,12 @@ def telling_refusals(
 
 
 def store() -> None:
-    """Store the pending rows; what cannot be stored is kept for the next call."""
+    """Store the pending rows; after a failure they are kept for the next call."""
     _pending().store()
 
 
 def _store_rows(rows: list[Row]) -> None:
-    """Without those that an earlier attempt stored, whose commit was not acknowledged."""
+    """Store the rows, except those of an earlier attempt whose commit was not acknowledged."""
     ids = audit.AuditEvent.id
     with write_transaction():
         known = set(db.session.scalars(select(ids).where(ids.in_([row["id"] for row in rows]))))
@@ -144,7 +144,7 @@ def _store_rows(rows: list[Row]) -> None:
 
 
 def _note_try(row: Row) -> None:
-    """Keep a row for a failure, unless it belongs to a flood."""
+    """Log a failure, and keep its row unless it belongs to a flood."""
     audit.log_event(row)
     key = f"{row['kind']} {row['outcome']} {row['account_id']} {client_network()}"
     if count := current_app.extensions["audit_flood"].stands_for(key, now=row["at"]):
@@ -156,6 +156,6 @@ def _pending() -> Pending[Row]:
 
 
 def _is_due(nth: int, first: int) -> bool:
-    """True up to `first`, then each time that the number has doubled."""
+    """Return True up to `first`, and then each time that the number has doubled."""
     doubled, rest = divmod(nth, first)
     return nth <= first or (rest == 0 and doubled & (doubled - 1) == 0)

@@ -1,4 +1,4 @@
-"""The kind of each request, where it comes from, and what it accepts."""
+"""Tells the kind of a request, where it comes from, and what it accepts."""
 
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
@@ -15,25 +15,25 @@ from webapp.base.config import settings
 
 
 class RequestKind(Enum):
-    """Of pages, for whom; else, which programs ask."""
+    """Who a request comes from: readers of a kind of page, or a kind of program."""
 
     CREATOR_PAGE = auto()
     RESPONDENT_PAGE = auto()  # without a session, in the reader's language
     PUBLIC_PAGE = auto()
     API = auto()
-    AGENT = auto()  # with a private agent token
+    AGENT = auto()  # calls with a private agent token
     MCP = auto()
     OAUTH = auto()
     STATIC = auto()
-    PROBE = auto()  # of a supervisor
+    PROBE = auto()  # from a supervisor
 
 
 Hooks: TypeAlias = dict[str | None, list[Callable[..., Any]]]  # by blueprint
 KIND = "askback.request_kind"  # in the WSGI environment
 PAGES = {RequestKind.CREATOR_PAGE, RequestKind.RESPONDENT_PAGE, RequestKind.PUBLIC_PAGE}
-REST = {RequestKind.API, RequestKind.AGENT}  # their refusals are JSON of four fields
-PROGRAMS = {*REST, RequestKind.MCP}  # no browser asks: no cookie, no CSRF token, no form
-# with everything below; the longest that fits
+REST = {RequestKind.API, RequestKind.AGENT}  # refused with JSON of four fields
+PROGRAMS = {*REST, RequestKind.MCP}  # no browser: no cookie, CSRF token or form
+# each prefix covers all paths below it; the longest match counts
 ADDRESSES = {
     "/api": RequestKind.API,
     "/api/agent": RequestKind.AGENT,
@@ -51,8 +51,8 @@ ADDRESSES = {
     "/static": RequestKind.STATIC,
     "/.well-known": RequestKind.OAUTH,
 }
-LONGEST = max(address.count("/") for address in ADDRESSES) + 1  # in parts, the first one is empty
-# known by the address alone: what has no session is known before there is a route
+LONGEST = max(address.count("/") for address in ADDRESSES) + 1  # in parts; the first is empty
+# known by the address alone, because sessions are opened before routing
 BY_ADDRESS = {
     *PROGRAMS,
     RequestKind.RESPONDENT_PAGE,
@@ -62,17 +62,17 @@ BY_ADDRESS = {
 
 
 class UnknownKind(RuntimeError):
-    """A blueprint has no kind, or a route another one than its address says."""
+    """A blueprint has no kind, or a route has another kind than its address says."""
 
 
 def register(app: Flask, blueprint: Blueprint, kind: RequestKind) -> None:
-    """Register the blueprint; all its requests are of this kind."""
+    """Register the blueprint, whose requests are all of this kind."""
     _kinds(app)[blueprint.name] = kind
     app.register_blueprint(blueprint)
 
 
 def require_kinds(app: Flask) -> None:
-    """Look at all blueprints and routes, once they are registered. Raises UnknownKind."""
+    """Check all registered blueprints and routes. Raises UnknownKind."""
     without = app.blueprints.keys() - _kinds(app).keys()
     if without:
         raise UnknownKind(f"no kind of request: {', '.join(sorted(without))}")
@@ -84,11 +84,11 @@ def require_kinds(app: Flask) -> None:
 
 
 def request_kind() -> RequestKind:
-    """The kind of the current request; a page of nobody known counts as public.
+    """Return the kind of the current request; an unknown page counts as public.
 
-    Not to be called before the request is routed: the result is kept.
+    Call it only after routing, because the result is kept.
     """
-    kind: RequestKind | None = request.environ.get(KIND)  # asked for by most hooks
+    kind: RequestKind | None = request.environ.get(KIND)  # most hooks need it
     if kind is None:
         routed = request.blueprint and _kinds(current_app)[request.blueprint]
         kind = routed or of_address(request.path) or RequestKind.PUBLIC_PAGE
@@ -97,7 +97,7 @@ def request_kind() -> RequestKind:
 
 
 def of_address(path: str) -> RequestKind | None:
-    """The kind of requests to this path, None for pages of creators and of the public."""
+    """Return the kind of requests to this path; None for creator and public pages."""
     parts = path.split("/", LONGEST)[:LONGEST]
     beginnings = ("/".join(parts[:count]) for count in range(len(parts), 1, -1))
     return next((ADDRESSES[each] for each in beginnings if each in ADDRESSES), None)
@@ -105,10 +105,10 @@ def of_address(path: str) -> RequestKind | None:
 
 @contextmanager
 def hooks_without(app: Flask, kinds: Collection[RequestKind]) -> Iterator[None]:
-    """Requests of these kinds pass none of the hooks that the block registers for all requests.
+    """Exempt requests of these kinds from the hooks that the block registers for all requests.
 
-    Flask would call each of them, even where it returns at once. Without the hooks that only
-    browsers need, the application takes 11 % less processor time to answer `GET /api/forms/{id}`.
+    Flask calls every hook, even one that returns at once. Without the hooks that only browsers
+    need, the application takes 11 % less processor time to answer `GET /api/forms/{id}`.
     """
     phases = app.before_request_funcs, app.after_request_funcs, app.teardown_request_funcs
     by_phase = cast(tuple[Hooks, ...], phases)
@@ -148,7 +148,7 @@ FRAMES = {"iframe", "frame", "embed", "object"}
 
 
 def is_same_origin() -> bool:
-    """True if a browser header says that the request comes from our origin; False without one."""
+    """Return whether a browser header says that the request has our origin; False without one."""
     site = request.headers.get("Sec-Fetch-Site")
     origin = request.headers.get("Origin")
     if site not in {None, "same-origin"} or (site is None and origin is None):
@@ -158,29 +158,29 @@ def is_same_origin() -> bool:
 
 
 def is_from_another_site() -> bool:
-    """True if a browser header says that the request is cross-site; False without one.
+    """Return whether a browser header says that the request is cross-site; False without one.
 
-    `Origin: null` is not ours: under `Referrer-Policy: same-origin` our pages name themselves.
+    `Origin: null` is not ours: under `Referrer-Policy: same-origin` our pages send their origin.
     """
     if request.headers.get("Sec-Fetch-Site") in {"cross-site", "same-site"}:
         return True
     origin = request.headers.get("Origin")
     if origin is None or origin == settings().public_url:
         return False
-    # a proxy that ends TLS may not say so
+    # a proxy that ends TLS may not tell us so
     return origin not in {request.host_url.rstrip("/"), f"https://{request.host}"}
 
 
 def is_prefetch() -> bool:
-    """True if a browser or mail program prefetches the page."""
+    """Return whether a browser or mail program prefetches the page."""
     return "prefetch" in request.headers.get("Sec-Purpose", request.headers.get("Purpose", ""))
 
 
 def says_in_iframe() -> bool:
-    """True for a page in an iframe, where no cookie is read or set.
+    """Return whether the page is in an iframe, where we neither read nor set cookies.
 
-    The address says so (`embed=1`), or `Sec-Fetch-Dest` does: requests of scripts in an iframe
-    carry no such header value.
+    Either the address says so (`embed=1`) or `Sec-Fetch-Dest` does. Requests by scripts in an
+    iframe lack that header value.
     """
     if "framed" not in g:
         in_frame = request.headers.get("Sec-Fetch-Dest") in FRAMES
@@ -190,7 +190,7 @@ def says_in_iframe() -> bool:
 
 
 def posted_by_respondent(field: str) -> str:
-    """A field of the form that a respondent has posted; "" where there is none."""
+    """Return a field of the form that a respondent posted; "" without one."""
     if request.method != "POST" or request_kind() is not RequestKind.RESPONDENT_PAGE:
         return ""
     with suppress(HTTPException):  # too large: the route refuses it
@@ -202,17 +202,17 @@ READ_CHARS = 1000  # several times what browsers send
 
 
 def accepted_languages() -> LanguageAccept:
-    """Language tags with their quality, best first."""
+    """Return the accepted language tags with their quality, best first."""
     return parse_accept_header(_beginning("Accept-Language"), LanguageAccept)
 
 
 def accepts_gzip() -> bool:
-    """Whether a compressed response can be read."""
+    """Return whether the client accepts gzip."""
     return parse_accept_header(_beginning("Accept-Encoding")).quality("gzip") > 0
 
 
 def accepts(media_type: str) -> bool:
-    """Whether the client accepts this type; without an Accept header it accepts any."""
+    """Return whether the client accepts this type; without an Accept header it accepts any."""
     said = _beginning("Accept")
     return not said.strip() or parse_accept_header(said, MIMEAccept)[media_type] > 0
 

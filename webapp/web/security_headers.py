@@ -1,6 +1,6 @@
-"""Response headers of every page.
+"""Sets the security headers of every response.
 
-A route widens one of the headers by calling a function here.
+A route relaxes one of them by calling a function of this module.
 """
 
 from flask import Flask, Response, g, session
@@ -26,7 +26,7 @@ FEATURES = (
 )
 WITHOUT_MICROPHONE, WITH_MICROPHONE = FEATURES.format("()"), FEATURES.format("(self)")
 NOTHING = "default-src 'none'; frame-ancestors 'none'"
-# No route sets any of these itself: looking for each header before it is added takes time.
+# routes must not set these themselves: to look for each header before adding it takes time
 FOR_EVERYBODY = (
     ("X-Content-Type-Options", "nosniff"),
     # no-referrer would make the CSRF check refuse every form on https
@@ -39,7 +39,7 @@ TWO_YEARS_SECONDS = 63_072_000  # the span that preload lists ask for
 def init_app(app: Flask, settings: Settings) -> None:
     """Add the headers to every response of `app`; HSTS only if the public address is https.
 
-    Call it before other extensions: what is registered first sees the answer last.
+    Call it before other extensions: the hook that is registered first sees the response last.
     """
 
     promise = f"max-age={TWO_YEARS_SECONDS}"
@@ -54,7 +54,7 @@ def init_app(app: Flask, settings: Settings) -> None:
 
 
 def allow_any_form_action() -> None:
-    """The consent page: a browser applies form-action to the redirect back to the client, too."""
+    """Drop form-action on the consent page, as browsers apply it to the redirect to the client."""
     g.any_form_action = True
 
 
@@ -64,7 +64,7 @@ def allow_frames(origins: str) -> None:
 
 
 def allow_microphone() -> None:
-    """Let this document record. Pages that are swapped into it have its rights, not their own."""
+    """Let this document record; pages that are swapped into it get its rights, not their own."""
     g.microphone = True
 
 
@@ -87,10 +87,10 @@ def _with_headers(response: Response) -> Response:
     if kind is not RequestKind.STATIC:
         headers.add("Content-Security-Policy", NOTHING)
     if kind is RequestKind.STATIC or response.cache_control.public:
-        # Flask-Login looks into the session of every request and writes into that of some; what
-        # anybody may keep is the same for all, and takes no cookie along
+        # Flask-Login reads the session of every request and writes some; a response that anybody
+        # may cache must carry no cookie
         session.modified = False
-        session.accessed = False  # last: looking at the session sets it
+        session.accessed = False  # last, because any access to the session sets it
     return response
 
 

@@ -1,6 +1,6 @@
-"""The light or dark theme of pages: the device's, or one chosen and stored in a cookie.
+"""The light or dark theme of pages: the theme of the device, or a choice stored in a cookie.
 
-Only a choice sets the cookie, and never in an iframe, which uses the device's theme.
+Only a choice sets the cookie. Pages in an iframe use the theme of the device and set no cookie.
 """
 
 from flask import Flask, Response, g
@@ -15,7 +15,7 @@ COOKIE = BrowserCookie("askback_theme", max_age=365 * 24 * 3600)
 
 
 def init_app(app: Flask) -> None:
-    """Give templates the theme, and store what respondents choose on their pages."""
+    """Give templates the theme, and store the choices of respondents."""
     app.add_template_global(page_theme, "page_theme")
     app.add_template_global(says_in_iframe, "in_iframe")
     app.jinja_env.globals["THEMES"] = THEMES
@@ -23,7 +23,7 @@ def init_app(app: Flask) -> None:
 
 
 def page_theme() -> str:
-    """The theme of the current page: one of THEMES."""
+    """Return the theme of the current page, one of THEMES."""
     if "theme" not in g:
         g.theme = SYSTEM if says_in_iframe() else _posted() or _kept()
     theme: str = g.theme
@@ -31,7 +31,7 @@ def page_theme() -> str:
 
 
 def keep(response: Response, theme: str) -> None:
-    """Store the theme in a cookie; an invalid value selects the device's."""
+    """Store the theme in a cookie; an invalid value selects the device's theme."""
     if theme not in THEMES or theme == SYSTEM:
         COOKIE.delete(response)
     else:

@@ -1,12 +1,12 @@
-"""Requests that wait for something to happen, and the wake-ups that end their waits.
+"""Requests that wait for a change, and the wake-ups that end their waits.
 
-A wake-up is a hint; what happened is read from the database, at least once each second, so that a
-hint lost between processes costs that second only. Behind our server a wait holds no thread: the
-view is left by `Parked`, and runs again when there is something or the time is over.
+A wake-up is only a hint. A wait reads the database at each hint and at least once a second, so a
+hint lost between processes costs at most that second. Behind our server a wait holds no thread: it
+leaves the view by `Parked`, and the view runs again on a change or when the time is over.
 
-Processes that share a PostgreSQL wake each other by NOTIFY and LISTEN, with a thread and a
-connection for each. NOTIFY is sent after its commit: inside, it takes a lock that all commits of
-the database share.
+Processes that share a PostgreSQL wake each other by NOTIFY and LISTEN, each with a thread and a
+connection of its own. NOTIFY is sent after the commit, because inside a transaction it takes a lock
+that all commits of the database share.
 """
 
 import logging
@@ -24,17 +24,17 @@ from flask import Flask, current_app, request
 
 from webapp.base.database import call_after_changes, db, on_sqlite
 
-MOST = 128  # waits and calls of models in one process
-OF_ACCOUNT = 16  # waits of one account at a time, whatever they wait for
+MOST = 128  # waits and calls of language models in one process
+OF_ACCOUNT = 16  # concurrent waits of one account
 RETRY_SECONDS = 2  # Retry-After of a wait that found no slot
 LOOK_SECONDS = 1.0
-WAITED = "askback.waited"  # in the WSGI environment of our server: finished waits by their key
+WAITED = "askback.waited"  # key in our server's WSGI environment: finished waits by their key
 CHANNEL = "askback_wakeups"
-GATHER_SECONDS = 0.01  # one NOTIFY for all wake-ups of a key in this time
-MOST_KEYS = 10_000  # gathered while the database is away
-END_LOOK_SECONDS = 0.5  # how often the threads look whether the process ends
-PING_SECONDS = 15.0  # of silence, after which the listening connection is tried
-ANSWER_SECONDS = 2.0  # for a statement on either connection
+GATHER_SECONDS = 0.01  # wake-ups of a key in this time share one NOTIFY
+MOST_KEYS = 10_000  # kept while the database is away
+END_LOOK_SECONDS = 0.5  # how often the threads check whether the process ends
+PING_SECONDS = 15.0  # of silence before the listening connection is tested
+ANSWER_SECONDS = 2.0  # time limit of a statement on either connection
 RECONNECT_SECONDS = 1.0  # before connecting again
 LOG_SECONDS = 60.0  # between two lines of the log about the same failure
 
@@ -48,11 +48,11 @@ class NoSlot(Exception):
 
 @dataclass(frozen=True)
 class Wait:
-    """A wait that the server goes on with.
+    """A wait that the server continues without a thread.
 
-    look     as in `Wakeups.wait_until`, for an application context with the same request
-    began    by the monotonic clock
-    release  gives its slot back
+    look     the `look` of `Wakeups.wait_until`; needs an application context with the same request
+    began    the start by the monotonic clock
+    release  gives the slot back
     """
 
     key: str
@@ -63,21 +63,21 @@ class Wait:
 
     @property
     def left(self) -> float:
-        """Seconds until the time is over; negative then."""
+        """Return the seconds until the time is over; negative afterwards."""
         return self.began + self.seconds - time.monotonic()
 
 
 class Parked(BaseException):
-    """Leaves a view that waits. No `Exception`: nothing but the server may handle it."""
+    """Leaves a view that waits. It is no `Exception`, so that only the server handles it."""
 
     def __init__(self, wait: Wait) -> None:
         self.wait = wait
 
 
 class Wakeups:
-    """Admission of at most `most` waits, and wake-ups by key.
+    """Admits at most `most` waits, and wakes them by key.
 
-    of_account  how many of them may wait for one account
+    of_account  the most waits of one account
     """
 
     def __init__(self, most: int, of_account: int = OF_ACCOUNT) -> None:
@@ -87,11 +87,11 @@ class Wakeups:
         self._held: Counter[str] = Counter()
         self._listeners: defaultdict[str, list[Callable[[], object]]] = defaultdict(list)
         self.stopped = False
-        # passes wake-ups on to other processes; it neither blocks nor raises
+        # passes wake-ups on to other processes; must neither block nor raise
         self.relay: Callable[[str], None] = lambda _key: None
 
     def reserve(self, holder: str, most: int | None = None) -> None:
-        """Take one of the slots of an account, or of `most` that another holder has.
+        """Take a slot for a holder, which has `most` slots, by default those of an account.
 
         Raises NoSlot.
         """
@@ -103,18 +103,18 @@ class Wakeups:
             self._held[holder] += 1
 
     def is_full(self, account_id: str) -> bool:
-        """Whether the account itself has taken all that it may have."""
+        """Return whether the account uses all its slots."""
         return self._held[account_id] >= self._of_account
 
     def release(self, holder: str) -> None:
-        """Give the slot back."""
+        """Give back a slot of this holder."""
         with self._lock:
             self._held[holder] -= 1
             self._held += Counter()  # drops accounts that hold no slot
 
     @contextmanager
     def slot(self, holder: str, most: int | None = None) -> Iterator[None]:
-        """Hold a slot, as `reserve`."""
+        """Hold a slot during the block; arguments and errors as for `reserve`."""
         self.reserve(holder, most)
         try:
             yield
@@ -130,12 +130,12 @@ class Wakeups:
         account_id: str,
         most: int | None = None,
     ) -> T | None:
-        """The result of `look` as soon as it is not None, else None after `seconds`.
+        """Return the result of `look` as soon as it is not None; return None after `seconds`.
 
-        look  asked at once, after each `notify(key)` and each second; it must hold no database
-              connection after it returned
-        most  as in `reserve`
-        Returns early with None when the server stops. Raises NoSlot, and Parked for the server.
+        look  called at once, after each `notify(key)` and each second; must not keep a database
+              connection when it returns
+        most  the slots of the holder, as for `reserve`
+        Returns None early when the server stops. Raises NoSlot, and Parked for the server.
         """
         waited: dict[str, Wait] | None = request.environ.get(WAITED)
         if waited and key in waited:
@@ -155,12 +155,12 @@ class Wakeups:
             wait.release()
 
     def notify(self, key: str) -> None:
-        """Wake all waits for `key`, those in other processes, too; call it after the commit."""
+        """Wake all waits for `key` in all processes; call it after the commit."""
         self.wake(key)
         self.relay(key)
 
     def wake(self, key: str | None) -> None:
-        """Wake the waits for `key` in this process; None: all, after wake-ups may have been lost"""
+        """Wake the waits for `key` in this process; None wakes all, as hints may have been lost."""
         with self._lock:
             for each in [key] if key else list(self._listeners):
                 for wake in self._listeners.get(each, ()):
@@ -187,38 +187,36 @@ class Wakeups:
 
 
 def init_app(app: Flask) -> None:
-    """Give the application its own wake-ups, by drafts and by forms."""
+    """Give the application its own wake-ups, which changes of drafts and forms trigger."""
     app.extensions["wakeups"] = Wakeups(most=MOST)
     call_after_changes(app, app.extensions["wakeups"].notify)
 
 
 def wakeups() -> Wakeups:
-    """The wake-ups of the current application."""
+    """Return the wake-ups of the current application."""
     return cast(Wakeups, current_app.extensions["wakeups"])
 
 
 def finished(key: str) -> object:
-    """What this request, which runs again, has waited for; None if it did not or nothing came."""
+    """Return the result for which this repeated request waited; None without a wait or result."""
     wait = request.environ.get(WAITED, {}).get(key)
     return wait.look() if wait else None
 
 
 def began_waiting(key: str) -> float:
-    """When this request began to wait for `key`, by the monotonic clock; now, if it did not."""
+    """Return when the wait for `key` began, or now without one, by the monotonic clock."""
     wait = request.environ.get(WAITED, {}).get(key)
     return wait.began if wait else time.monotonic()
 
 
 def waited() -> bool:
-    """Whether the current request runs again after a wait: it was counted and refused then."""
+    """Return whether this request runs again after a wait; limits have counted it before."""
     return bool(request.environ.get(WAITED))
 
 
 @contextmanager
 def shared_wakeups(app: Flask) -> Iterator[None]:
-    """While the block runs, wake-ups reach the other processes on the same PostgreSQL, and theirs
-    this one. On SQLite, which one process serves, nothing is started.
-    """
+    """Exchange wake-ups with other processes during the block; on SQLite there are none."""
     with app.app_context():
         if on_sqlite():
             yield
@@ -228,7 +226,7 @@ def shared_wakeups(app: Flask) -> Iterator[None]:
 
 
 class Relay:
-    """Both threads of one process."""
+    """The sending and the listening thread of one process."""
 
     def __init__(self, app: Flask) -> None:
         self._app = app
@@ -236,11 +234,11 @@ class Relay:
         self._changed = threading.Condition()
         self._keys: set[str] = set()
         self._ended = threading.Event()
-        self._sender_pid = 0  # of the database session that sends our own notifications
+        self._sender_pid = 0  # the database session that sends our own notifications
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Does not wait for a connection, nor at the end for a database that hangs."""
+        """Run both threads; wait neither for a connection nor, at the end, for a hung database."""
         threads = [
             threading.Thread(target=self._keep, args=(work,), name=name, daemon=True)
             for name, work in (("notify", self._send), ("listen", self._listen))
@@ -267,7 +265,7 @@ class Relay:
                 self._keys.add(key)
 
     def _keep(self, work: Callable[[Any], None]) -> None:
-        """Connect and work, again after each failure; a long one is logged now and then."""
+        """Connect and work, and start again after each failure; log at most once a minute."""
         logs_at = 0.0
         while not self._ended.is_set():
             try:
@@ -290,7 +288,7 @@ class Relay:
             connection.execute(_NOTIFY, [CHANNEL, list(keys)])
 
     def _listen(self, connection: Any) -> None:
-        """Wake everybody who waits here, at first for what was notified before we listened."""
+        """Wake the waits of this process; first all, for notifications from before LISTEN."""
         connection.execute(f"LISTEN {CHANNEL}")
         self._wakeups.wake(None)
         arrived = select.poll()
@@ -312,7 +310,7 @@ _NOTIFY = "SELECT pg_notify(%s, key) FROM unnest(%s::text[]) AS key"
 
 @contextmanager
 def _own_connection() -> Iterator[Any]:
-    """A connection of the driver that the pool does not count."""
+    """Open a driver connection that does not count for the pool."""
     engine = db.engine.execution_options(isolation_level="AUTOCOMMIT")
     with engine.connect() as connection:
         driver: Any = connection.connection.driver_connection
