@@ -1,1 +1,1 @@
-"""Tables with their plain reads: accounts, content, drafts, forms, responses, events."""
+"""The tables and their simple queries: accounts, content, drafts, forms, responses, events."""

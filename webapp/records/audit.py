@@ -1,8 +1,8 @@
-"""The audit trail: who did what with an account, from where, and how it ended.
+"""The audit trail: who did what with an account, from where, and with which outcome.
 
 Rows are append-only; they are deleted by age, or with their account. They hold ids and client
-names, never an answer, a password, a link or a token. The row of a use case is part of its
-transaction, and its log line is written after the commit.
+names, never an answer, a password, a link or a token. A use case adds its row in its own
+transaction, and the log line follows after the commit.
 """
 
 import logging
@@ -17,14 +17,14 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from webapp.base.database import Base, db
 
-ADDRESS_MAX_CHARS = 45  # an IPv6 address that ends in an IPv4 one
-UNLOGGED = "audit_events"  # of a session: what its transaction has added
+ADDRESS_MAX_CHARS = 45  # an IPv6 address that ends in an IPv4 address
+UNLOGGED = "audit_events"  # key in `session.info`: events that the transaction has added
 
 log = logging.getLogger("askback.audit")
 
 
 class AuditKind(StrEnum):
-    """What happened."""
+    """The kind of an event."""
 
     SIGN_IN = "sign_in"
     SIGN_OUT = "sign_out"
@@ -84,11 +84,11 @@ class AuditKind(StrEnum):
     REKEYED = "rekeyed"
 
 
-REFUSED = (AuditKind.TOKEN_REUSED, AuditKind.CODE_REUSED)  # what never works
+REFUSED = (AuditKind.TOKEN_REUSED, AuditKind.CODE_REUSED)  # kinds that always fail
 
 
 class AuditOutcome(StrEnum):
-    """`denied`: the creator refused. `too_many_tries`: a rate limit refused it unchecked."""
+    """How it ended; `denied`: by the creator, `too_many_tries`: by a rate limit, unchecked."""
 
     OK = "ok"
     FAILED = "failed"
@@ -97,7 +97,7 @@ class AuditOutcome(StrEnum):
 
 
 class ActorKind(StrEnum):
-    """`visitor`: somebody who is not signed in."""
+    """The kind of an actor; a `visitor` is not signed in."""
 
     CREATOR = "creator"
     AGENT = "agent"
@@ -108,7 +108,7 @@ class ActorKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who acts; `address` is the network address, client id and name are those of an agent."""
+    """The actor of an event, with its network address; only agents have a client id and name."""
 
     kind: ActorKind
     address: str | None = None
@@ -121,10 +121,10 @@ OPERATOR = Actor(ActorKind.OPERATOR)
 
 
 class AuditEvent(Base):
-    """One event. `subject` is the id of the form, draft or connection that it is about.
+    """One event. `subject` is the id of the form, draft or connection that it concerns.
 
-    `account_id` is no foreign key: the event of its deletion outlives the account. `count` is the
-    number of similar events that the row counts for.
+    `account_id` is not a foreign key, because the event of a deletion outlives the account.
+    `count` is the number of similar events that the row stands for.
     """
 
     __tablename__ = "audit_events"
@@ -155,7 +155,7 @@ def event_values(
     outcome: AuditOutcome = AuditOutcome.OK,
     subject: str | None = None,
 ) -> dict[str, object]:
-    """The columns of a new row."""
+    """Return the column values of a new row."""
     return {
         # orders events of one transaction that have the same time
         "id": f"aud_{time.time_ns():016x}{secrets.token_hex(4)}",
@@ -180,7 +180,7 @@ def add_event(
     now: datetime,
     subject: str | None = None,
 ) -> None:
-    """A row in the session's transaction; the caller commits."""
+    """Add an event to the session's transaction; the caller commits."""
     outcome = AuditOutcome.FAILED if kind in REFUSED else AuditOutcome.OK
     values = event_values(kind, account_id, by=by, now=now, outcome=outcome, subject=subject)
     db.session.add(AuditEvent(**values))
@@ -188,7 +188,7 @@ def add_event(
 
 
 def log_event(values: dict[str, object]) -> None:
-    """The log line of a row."""
+    """Write the log line of an event."""
     named = {
         "event": values["kind"],
         "outcome": values["outcome"],
@@ -209,7 +209,7 @@ def list_events(
     since: datetime | None = None,
     before: tuple[datetime, str] | None = None,
 ) -> list[AuditEvent]:
-    """The events of the account, or of all accounts, newest first.
+    """Return the events of the account, or of all accounts, newest first.
 
     since   time of the oldest event to return
     before  time and id of the last event of the previous page

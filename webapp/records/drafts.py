@@ -1,4 +1,4 @@
-"""Drafts as they are stored, with the notes of their creators."""
+"""The tables of drafts, and the notes that creators write on them."""
 
 import re
 from datetime import datetime, timedelta
@@ -18,7 +18,7 @@ _REFUSED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud
 
 
 def clean_note(text: str) -> str | None:
-    """The note as it is stored, without space around it; None for none. It may have many lines.
+    """Return the note as stored, without surrounding space; None if empty. It may have many lines.
 
     raises  InvalidInput `validation_failed`, `invalid_text`
     """
@@ -34,23 +34,23 @@ def clean_note(text: str) -> str | None:
 
 
 def with_note(said: str, note: str | None) -> str:
-    """The sentence that is begun in `said`, with the creator's words quoted in it."""
+    """Return the sentence that `said` begins, with the creator's note quoted in it."""
     return f"{said}, with the note “{note}”." if note else f"{said}."
 
 
-ABOUT_CHARS = 200  # of a goal or a question, in lists
+ABOUT_CHARS = 200  # of a goal or a question that lists show
 
 
 class Draft(Content, Base):
     """An unpublished form. `author` is the OAuth grant that wrote last, None = creator.
 
-    `agent_note` is what that agent wrote about this revision, and nobody's content. `returned_at`,
-    `returned_revision` and `return_note` are of the current sending back; `discard_note` is what
-    the creator wrote about a discard.
+    `agent_note` is that agent's note on this revision, and not part of the content. `returned_at`,
+    `returned_revision` and `return_note` are set while the draft is sent back; `discard_note` is
+    the creator's note on a discard.
     """
 
     __tablename__ = "drafts"
-    repeated = False  # true of what a repeated create request got: the draft as first created
+    repeated = False  # True for the result of a repeated create request: the draft as first created
 
     id: Mapped[str] = mapped_column(sa.String(40), primary_key=True)
     account_id: Mapped[str] = mapped_column(sa.ForeignKey("accounts.id"), index=True)
@@ -70,12 +70,12 @@ class Draft(Content, Base):
     return_note: Mapped[str | None] = mapped_column(sa.String(CREATOR_NOTE_MAX_CHARS))
 
     def end_return(self) -> None:
-        """The draft is not sent back any more."""
+        """Clear the fields that say that the draft is sent back."""
         self.returned_at = self.returned_revision = self.return_note = None
 
 
 class DraftSummaryRow(NamedTuple):
-    """An unpublished draft as lists show it; its goal and first question cut."""
+    """An unpublished draft as lists show it, with its goal and first question shortened."""
 
     id: str
     title: str
@@ -92,7 +92,7 @@ class DraftSummaryRow(NamedTuple):
 
 
 class DraftRevision(Base):
-    """A superseded content of a draft."""
+    """A superseded revision of a draft."""
 
     __tablename__ = "draft_revisions"
 
@@ -107,8 +107,8 @@ class DraftRevision(Base):
 class DraftConfirmation(Base):
     """A confirmation of one revision, by the creator or `agent_attested`. Append-only.
 
-    `return_count` is the draft's at that time: it counts until the draft is sent back again.
-    `records_voice`, `transcriber` and `follow_up_writer` are what the page said of them, as in
+    `return_count` is the draft's at that time: the confirmation is valid until the draft is sent
+    back again. `records_voice`, `transcriber` and `follow_up_writer` are what the page said, as in
     `Form`.
     """
 
@@ -131,9 +131,9 @@ class DraftConfirmation(Base):
 
 
 class DraftReturn(Base):
-    """One sending back of a draft, the `number`th: what the creator wrote about that revision.
+    """The creator's notes from one time that the draft was sent back; `number` counts from 1.
 
-    `question_notes` are those on single questions, by question id.
+    `question_notes` are the notes on single questions, by question id.
     """
 
     __tablename__ = "draft_returns"
@@ -147,7 +147,7 @@ class DraftReturn(Base):
 
 
 def get_draft(account_id: str, draft_id: str) -> Draft:
-    """The account's draft; raises NotFound `draft_not_found`."""
+    """Return the account's draft; raises NotFound `draft_not_found`."""
     draft = db.session.scalar(owned_draft(account_id, draft_id))
     if draft is None:
         raise missing_draft(account_id, draft_id)
@@ -155,12 +155,12 @@ def get_draft(account_id: str, draft_id: str) -> Draft:
 
 
 def list_drafts(account_id: str) -> list[DraftSummaryRow]:
-    """The account's unpublished drafts, most recently changed first."""
+    """Return the account's unpublished drafts, most recently changed first."""
     return list(map(DraftSummaryRow._make, read_rows(_LIST, account=account_id)))
 
 
 def get_revision(account_id: str, draft_id: str) -> int:
-    """At which revision the account's draft is; raises NotFound `draft_not_found`."""
+    """Return the current revision of the account's draft; raises NotFound `draft_not_found`."""
     found = read_rows(_AT, account=account_id, draft=draft_id)
     if not found:
         raise missing_draft(account_id, draft_id)
@@ -170,14 +170,14 @@ def get_revision(account_id: str, draft_id: str) -> int:
 def owned_draft(
     account_id: str | sa.BindParameter[str], draft_id: str | sa.BindParameter[str]
 ) -> sa.Select[Draft]:
-    """The select of one draft of the account; a deleted form has taken its draft with it."""
+    """Return the select of one draft of the account; deleting a form deletes its draft, too."""
     return sa.select(Draft).where(
         Draft.id == draft_id, Draft.account_id == account_id, Draft.deleted_at.is_(None)
     )
 
 
 def unpublished(account_id: str | sa.BindParameter[str]) -> sa.ColumnElement[bool]:
-    """The condition for the drafts of an account that are neither published nor discarded."""
+    """Return the condition for the account's drafts that are neither published nor discarded."""
     return sa.and_(
         Draft.account_id == account_id,
         Draft.status == DraftStatus.DRAFT,
@@ -186,8 +186,8 @@ def unpublished(account_id: str | sa.BindParameter[str]) -> sa.ColumnElement[boo
 
 
 def missing_draft(account_id: str, draft_id: str) -> NotFound:
-    """The refusal of a draft that is not there: of one that its creator discarded, with when and
-    the note; of an unknown one as of another account's.
+    """Return the refusal of a missing draft. It says when and why the creator discarded the draft,
+    and does not tell an unknown draft from another account's.
     """
     discarded = read_rows(_DISCARDED, account=account_id, draft=draft_id)
     if discarded:
@@ -205,7 +205,7 @@ def missing_draft(account_id: str, draft_id: str) -> NotFound:
 
 
 def require_revision(draft: Draft, expected: int) -> None:
-    """Raises StateConflict `revision_conflict` unless the draft is at that revision."""
+    """Raise StateConflict `revision_conflict` unless the draft is at the expected revision."""
     if draft.revision != expected:
         raise StateConflict(
             ErrorCode.REVISION_CONFLICT,
@@ -216,14 +216,14 @@ def require_revision(draft: Draft, expected: int) -> None:
 
 
 def open_draft(account_id: str, draft_id: str) -> Draft:
-    """The unpublished draft, its row locked; raises NotFound, StateConflict."""
+    """Lock and return the unpublished draft; raises NotFound, StateConflict."""
     draft = lock_draft(account_id, draft_id)
     require_open(draft)
     return draft
 
 
 def require_open(draft: Draft) -> None:
-    """Raises StateConflict `draft_already_published` for one that is."""
+    """Raise StateConflict `draft_already_published` if the draft is published."""
     if draft.status is DraftStatus.PUBLISHED:
         raise StateConflict(
             ErrorCode.DRAFT_ALREADY_PUBLISHED,
@@ -261,7 +261,7 @@ _LOCKED = (
 
 
 def lock_draft(account_id: str, draft_id: str) -> Draft:
-    """The draft under a row lock, published or not; raises NotFound."""
+    """Lock and return the draft, published or not; raises NotFound."""
     draft = db.session.scalar(_LOCKED, {"draft": draft_id, "account": account_id})
     if draft is None:
         raise missing_draft(account_id, draft_id)
@@ -269,9 +269,9 @@ def lock_draft(account_id: str, draft_id: str) -> Draft:
 
 
 class IdempotencyKey(Base):
-    """A create request that was carried out; repeats within a day return its draft as created.
+    """A completed create request; repeats within a day return its draft as created.
 
-    The key outlives its draft, with the draft id cleared: a repeat creates nothing.
+    The key outlives its draft, and then has no draft id, so that a repeat creates nothing.
     """
 
     __tablename__ = "idempotency_keys"
@@ -288,17 +288,17 @@ CONFIRMED_COLUMNS = ("revision", "content_hash", "return_count")
 
 
 def current_confirmation() -> sa.ColumnElement[bool]:
-    """The join condition of a draft and a confirmation that lets it be published."""
+    """Return the join condition of a draft and a confirmation that permits its publication."""
     same = (getattr(DraftConfirmation, each) == getattr(Draft, each) for each in CONFIRMED_COLUMNS)
     return sa.and_(DraftConfirmation.draft_id == Draft.id, *same)
 
 
 def waiting(account_id: str | sa.BindParameter[str]) -> sa.ColumnElement[bool]:
-    """The condition for the drafts of an account that an agent wrote, and that are neither empty
-    nor sent back nor confirmed as they are.
+    """Return the condition for the account's drafts by agents that are neither empty, nor sent
+    back, nor confirmed at their current revision.
     """
     by_agent = sa.or_(Draft.author.is_not(None), Draft.created_by.is_not(None))
-    # the length of the questions costs: last
+    # last, because the length of the questions is expensive
     holds_something = sa.or_(
         sa.func.trim(Draft.title) != "", sa.func.json_array_length(Draft.questions) > 0
     )
@@ -307,9 +307,9 @@ def waiting(account_id: str | sa.BindParameter[str]) -> sa.ColumnElement[bool]:
     return sa.and_(unpublished(account_id), by_agent, is_kept, ~is_confirmed, holds_something)
 
 
-IDEMPOTENCY_KEPT_SECONDS = 24 * 3600  # as Stripe
+IDEMPOTENCY_KEPT_SECONDS = 24 * 3600  # as long as Stripe keeps them
 
 
 def kept_since(now: datetime) -> datetime:
-    """Keys stored at this time or earlier are expired."""
+    """Return the time up to which stored keys have expired."""
     return now - timedelta(seconds=IDEMPOTENCY_KEPT_SECONDS)

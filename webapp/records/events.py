@@ -1,4 +1,4 @@
-"""Subscriptions, deliveries and attempts as they are stored, and the words of the protocol."""
+"""The tables of subscriptions, deliveries and attempts, and the names of the protocol."""
 
 from datetime import datetime
 from enum import Enum
@@ -19,7 +19,7 @@ EVENT_NAME = "response.submitted"
 
 
 class EventError(Enum):
-    """An error: its name, its code for most clients, and that for those with the extension."""
+    """An error: its name, its code for most clients, and its code for the extension profile."""
 
     NOT_FOUND = ("NotFound", -32011, -32023)
     FORBIDDEN = ("Forbidden", -32012, -32024)
@@ -29,30 +29,30 @@ class EventError(Enum):
 
     @property
     def message(self) -> str:
-        """The message of the code."""
+        """Return the message of the error, which is its name."""
         return self.value[0]
 
     def code(self, profile: ErrorProfile) -> int:
-        """Its number for a client."""
+        """Return the code of the error for clients with this profile."""
         _, plain, extension = self.value
         return extension if profile is ErrorProfile.EXTENSION else plain
 
 
 class CallbackEndpoint(Base):
-    """One callback address of an account, with what is known of its health.
+    """One callback address of an account, and its health.
 
     id          SHA-256 of account and address
-    host        host name and port, as they are shown and limited
-    verified_at when a challenge was last answered correctly
-    failures    failed attempts in a row; `paused_until` while the circuit breaker is open
-    duration_ms how long it takes to answer: of the slowest attempt, halved by each quicker one
+    host        host name and port, which pages show and limits count
+    verified_at when it last answered a challenge correctly
+    failures    failed attempts in a row; `paused_until` is set while the circuit breaker is open
+    duration_ms its response time in the slowest attempt, halved by each quicker one
 
-    Of one that its creator is to confirm, or has confirmed:
-    url           whole
-    answered      what came instead of the challenge
-    asked_form_id the form that it was asked for
-    grant_id      the connection that asked, or subscribed last
-    asked_at      since when it waits; null once it is confirmed
+    Set only if the creator must confirm the address, or has confirmed it:
+    url           the whole address
+    answered      the response that came instead of the challenge
+    asked_form_id the form that the confirmation was requested for
+    grant_id      the connection that requested it, or subscribed last
+    asked_at      when it was requested; null once the address is confirmed
     """
 
     __tablename__ = "callback_endpoints"
@@ -73,7 +73,7 @@ class CallbackEndpoint(Base):
     confirmed_at: Mapped[datetime | None]
 
 
-# the columns of confirming, as they are for other callbacks
+# the columns of the confirmation, as for addresses that need none
 FORGOTTEN: dict[str, None] = dict.fromkeys(
     ("url", "answered", "asked_form_id", "grant_id", "asked_at", "confirmed_at")
 )
@@ -84,20 +84,20 @@ class EventSubscription(Base):
 
     id           `sub_` and the digest of account, address, event and arguments
     grant_id     the connection that subscribed last
-    url, secret  null once it has ended; `secret` and `previous_secret` are sealed
-    suspended_at since when nothing is sent, until its next refresh
-    gone_count   different events in a row that were answered 410
-    dropped      whether deliveries were abandoned since the last refresh
-    error_profile which numbers of MCP error codes its client understands
+    url, secret  null once the subscription has ended; both secrets are sealed
+    suspended_at when sending stopped; the next refresh resumes it
+    gone_count   different events in a row that got the response 410
+    dropped      True if deliveries were abandoned since the last refresh
+    error_profile which MCP error codes the client understands
     """
 
     __tablename__ = "event_subscriptions"
     __table_args__ = (
-        # of a form when a response is completed, of an account for its quota
+        # by form when a response is completed, by account for its quota
         sa.Index("ix_event_subscriptions_of_form", "form_id", "ended_at", "expires_at"),
         sa.Index("ix_event_subscriptions_of_account", "account_id", "ended_at", "expires_at"),
         sa.Index("ix_event_subscriptions_grant_id", "grant_id"),
-        # what has expired, and what ended long ago
+        # for subscriptions that have expired, or ended long ago
         sa.Index("ix_event_subscriptions_ending", "ended_at", "expires_at"),
     )
 
@@ -106,7 +106,7 @@ class EventSubscription(Base):
     form_id: Mapped[str] = mapped_column(sa.ForeignKey("forms.id"))
     grant_id: Mapped[str] = mapped_column(
         sa.String(40)
-    )  # without a key: it outlives its connection
+    )  # no foreign key: it outlives its connection
     endpoint_id: Mapped[str] = mapped_column(sa.ForeignKey("callback_endpoints.id"), index=True)
     url: Mapped[str | None] = mapped_column(sa.Text)
     host: Mapped[str] = mapped_column(sa.String(260))
@@ -132,32 +132,32 @@ class EventSubscription(Base):
     )
 
 
-# of a subscription that has ended; its host stays in the log
+# cleared when a subscription ends; its host stays in the log
 ERASED: dict[str, None] = dict.fromkeys(("url", "secret", "previous_secret", "previous_until"))
 
 
 class EventDelivery(Base):
     """One event on its way to one subscription.
 
-    id           `dlv_`, the digits of the event and those of the subscription
-    event_id     the `webhook-id`: `evt_` and the digits of the session, or that of an envelope
-    position     stamp of the completion, in milliseconds; 0 in an envelope
-    body         the bytes sent, as text; null until the first attempt freezes them
-    next_at      when it is due
-    lease_until  of earlier programs; nothing writes or reads it
-    renewals     while an attempt runs: how often its process has said so
+    id           `dlv_`, the digits of the event id and of the subscription id
+    event_id     the `webhook-id`: `evt_` and the digits of the session id, or an envelope's id
+    position     stamp of the completion, in milliseconds; 0 for an envelope
+    body         the bytes sent, as text; null until the first attempt fixes them
+    next_at      when the next attempt is due
+    lease_until  left from earlier versions; nothing writes or reads it
+    renewals     how often the process of a running attempt has reported that it runs
     """
 
     __tablename__ = "event_deliveries"
     __table_args__ = (
         sa.UniqueConstraint("event_id", "subscription_id"),
-        # the oldest due ones of each subscription, however many wait behind them
+        # for the oldest due deliveries of each subscription, however many wait behind them
         sa.Index("ix_event_deliveries_due", "state", "subscription_id", "next_at"),
         sa.Index("ix_event_deliveries_listed", "account_id", "created_at", "id"),
         sa.Index("ix_event_deliveries_of_form", "form_id"),
         sa.Index("ix_event_deliveries_positions", "subscription_id", "state", "position"),
-        # on SQLite without those that wait: a completion writes a page less. To say so for
-        # PostgreSQL, too, would import its dialect in every process
+        # on SQLite without waiting deliveries, so that a completion writes a page less. The same
+        # on PostgreSQL would import its dialect in every process
         sa.Index(
             "ix_event_deliveries_settled",
             "settled_at",
@@ -169,7 +169,7 @@ class EventDelivery(Base):
     account_id: Mapped[str] = mapped_column(sa.String(40))  # that of its form
     form_id: Mapped[str] = mapped_column(sa.ForeignKey("forms.id"))
     subscription_id: Mapped[str] = mapped_column(sa.ForeignKey("event_subscriptions.id"))
-    endpoint_id: Mapped[str] = mapped_column(sa.String(64))  # that of its subscription
+    endpoint_id: Mapped[str] = mapped_column(sa.String(64))  # the endpoint of its subscription
     host: Mapped[str] = mapped_column(sa.String(260))
     kind: Mapped[DeliveryKind] = mapped_column(enum_type(DeliveryKind, "kind"))
     event_id: Mapped[str] = mapped_column(sa.String(64))
@@ -186,9 +186,9 @@ class EventDelivery(Base):
 
 
 class DeliveryAttempt(Base):
-    """One attempt of a delivery: when, what was signed, what came back.
+    """One attempt to deliver an event: its time, its signature and the response.
 
-    signature  the header as sent; `reply` the start of the answer, decoded leniently
+    signature  the header as sent; `reply` is the start of the response, decoded leniently
     """
 
     __tablename__ = "delivery_attempts"

@@ -1,4 +1,4 @@
-"""Follow-ups as they are stored, and the outcomes of models."""
+"""The table of follow-ups, and the outcomes of model calls."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -14,17 +14,17 @@ from webapp.records.responses.models import Answer
 
 
 class FollowUp(Base):
-    """One decision after one answer, and the question that came of it.
+    """One decision after one answer, and the question that resulted from it.
 
-    id          that of the question, where one is asked
-    answer_id   the answer it follows; it is dropped once that answer is superseded
-    depth       its place among the follow-ups to the scripted question, from 1; none is left out,
-                dropped ones count. Null unless it was asked
-    reason      a `Reason`, or a `FollowUpCondition` of a prepared one; `technique` a `Technique`
-    writer      as `AskedFollowUp`
-    model_outcome a `ModelOutcome`, or the check that refused what the model wrote; null unless a
+    id          also the id of the question, if one is asked
+    answer_id   the answer it follows; when that answer is superseded, the follow-up is dropped
+    depth       its place among the follow-ups to the scripted question, from 1, without gaps;
+                dropped follow-ups count. Null unless it was asked
+    reason      a `Reason`, or the `FollowUpCondition` if it was prepared; `technique` a `Technique`
+    writer      as in `AskedFollowUp`
+    model_outcome a `ModelOutcome`, or the check that refused the text of the model; null unless a
                 model was asked
-    lease_until until when the model may take; afterwards nobody decided
+    lease_until the deadline of the model; if it passes, there is no decision
     """
 
     __tablename__ = "follow_ups"
@@ -47,19 +47,19 @@ class FollowUp(Base):
 
 
 class ModelOutcome(StrEnum):
-    """What a model did, if no check refused it."""
+    """The outcome of a model call whose text no check refused."""
 
     WROTE = "wrote"
     PICKED = "picked"  # a prepared question
     SILENT = "silent"
     LATE = "late"
-    FAILED = "failed"  # an error, a refusal of the service, nothing complete
+    FAILED = "failed"  # an error, a refusal by the service, or an incomplete response
 
 
 def count_outcomes(
     *, form_id: str | None = None, since: datetime | None = None
 ) -> tuple[dict[ModelOutcome, int], dict[str, int]]:
-    """How often each came, and how often each check refused what the model wrote."""
+    """Count how often each outcome occurred, and how often each check refused a model's text."""
     outcome, count = FollowUp.model_outcome, func.count()
     counted = select(outcome, count).where(outcome.is_not(None)).group_by(outcome)
     if form_id is not None:
@@ -75,12 +75,12 @@ def count_outcomes(
 
 
 class AskedFollowUp(NamedTuple):
-    """A question that was asked, for good.
+    """A follow-up question that was asked; it never changes.
 
     depth      its place among the follow-ups to the scripted question, from 1
     writer     a `FollowUpAuthor`, the model and its host, or "" for the built-in question
     follows    id of the question whose answer it follows
-    dropped    the answer that it follows was changed or taken back since
+    dropped    True if that answer was changed or taken back since
     """
 
     id: str
@@ -96,12 +96,12 @@ class AskedFollowUp(NamedTuple):
 
     @property
     def by_model(self) -> bool:
-        """True if a model wrote it."""
+        """Return True if a model wrote the question."""
         return bool(self.writer) and self.writer not in set(FollowUpAuthor)
 
 
 class HowAsked(NamedTuple):
-    """How a question came about: a `Technique`, its reason, its writer."""
+    """How a question came about: its `Technique`, its reason and its writer."""
 
     id: str
     technique: str
@@ -125,13 +125,13 @@ _HOW = select(*(_F.__table__.c[name] for name in HowAsked._fields)).where(among(
 
 
 def read_follow_ups(session_id: str) -> list[AskedFollowUp]:
-    """All that this respondent was asked, those of one scripted question in the order of asking."""
+    """Return all follow-ups of a session, by scripted question in the order of asking."""
     found = read_rows(_OF_SESSION, session=session_id)
     return [AskedFollowUp._make(row) for row in found]
 
 
 def how_asked(question_ids: Iterable[str]) -> dict[str, HowAsked]:
-    """By id of the follow-up; no statement where none is asked for."""
+    """Return how each follow-up came about, by id; run no statement without ids."""
     ids = list(question_ids)
     found = read_rows(_HOW, ids=ids) if ids else ()
     return {row.id: HowAsked._make(row) for row in found}

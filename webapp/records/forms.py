@@ -20,23 +20,23 @@ from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
 from webapp.records.content.model import Content
 from webapp.records.responses.models import ANSWER_MAX_CHARS, raw_column
 
-FORM_BYTES_MAX = 1024**3  # words and recordings of one form; a setting changes it
+FORM_BYTES_MAX = 1024**3  # default limit for the texts and recordings of one form
 BYTES_OF_CHAR = 4  # at most, in UTF-8
 
 
 class Form(Content, database.Base):
     """A public form. Stamps are milliseconds since the epoch, strictly increasing per form.
 
-    `last_stamp` is the newest stamp taken (at first the publishing time), `completed_stamp` that
-    of the newest completed response. `response_count` counts completed responses,
-    `answered_count` sessions with at least one answer, `started_count` all of them. `answer_bytes`
-    is the size of the texts of all stored answers, superseded ones included, in UTF-8: each is
-    kept with the text of its question; and of the recordings that answers have.
-    `frame_origins` are the origins that may show it in a frame, separated by spaces.
-    `records_voice` and `transcriber` are what its creator was shown when it was confirmed, or has
-    agreed to since: whether people may speak, and which host writes it down ("" for none).
+    `last_stamp` is the newest stamp taken (at first the publishing time), `completed_stamp` the
+    stamp of the newest completed response. `response_count` counts completed responses,
+    `answered_count` sessions with at least one answer, `started_count` all sessions.
+    `answer_bytes` is the size in UTF-8 of all stored answers, superseded ones included, each with
+    the text of its question, plus the size of their recordings.
+    `frame_origins` are the origins that may embed the form, separated by spaces.
+    `records_voice` and `transcriber` are the terms that the creator confirmed, or agreed to later:
+    whether people may speak, and which host transcribes the recordings ("" for none).
     `spoken_language` is a tag that the creator chose for the transcriber, or "".
-    `follow_up_writer` is the model and its host that were named to the creator, "" for the rules.
+    `follow_up_writer` is the model and its host that the creator was shown, "" for the rules.
     `seen_stamp` is the stamp up to which its creator has read everything.
     """
 
@@ -71,32 +71,32 @@ class Form(Content, database.Base):
 def owned_form(
     account_id: str | sa.BindParameter[str], form_id: str | sa.BindParameter[str]
 ) -> sa.ColumnElement[bool]:
-    """The condition for one form of the account that is not in the trash."""
+    """Return the condition for one form of the account that is not in the trash."""
     return sa.and_(Form.id == form_id, Form.account_id == account_id, Form.deleted_at.is_(None))
 
 
 def shared_form(share_token: str | sa.BindParameter[str]) -> sa.ColumnElement[bool]:
-    """The condition for the form behind a public link that is not in the trash."""
+    """Return the condition for the form behind a public link, unless it is in the trash."""
     return sa.and_(Form.share_token == share_token, Form.deleted_at.is_(None))
 
 
-FormRow: TypeAlias = Form  # or a row of its columns, which is read in a fifth of the time
+FormRow: TypeAlias = Form  # or a row of its columns, which takes a fifth of the time to read
 FORM_COLUMNS = tuple(Form.__table__.c)
 
 
 def form_of(row: sa.Row[*tuple[Any, ...]]) -> FormRow:
-    """A row of FORM_COLUMNS, to read."""
+    """Return a row of FORM_COLUMNS as a read-only form."""
     return cast(FormRow, row)
 
 
 def with_counts(form: FormRow, **counts: int) -> FormRow:
-    """A copy with other counts, to read."""
+    """Return a read-only copy of the form with other counts."""
     values = {column.key: getattr(form, column.key) for column in FORM_COLUMNS}
     return cast(FormRow, SimpleNamespace(**values | counts))
 
 
 class FormSummaryRow(NamedTuple):
-    """A form as lists show it; times in milliseconds since the epoch, words as plain text."""
+    """A form as lists show it; times in milliseconds since the epoch, enums as plain text."""
 
     id: str
     title: str
@@ -110,7 +110,7 @@ class FormSummaryRow(NamedTuple):
 
 
 class FormHead(NamedTuple):
-    """What a form is at, without its content; the newest stamp in milliseconds."""
+    """The state of a form without its content; `last_stamp` is in milliseconds."""
 
     id: str
     status: FormStatus
@@ -119,7 +119,7 @@ class FormHead(NamedTuple):
 
 
 class FormLink(NamedTuple):
-    """What a published draft says about its form."""
+    """The id and link of the form that a draft became."""
 
     id: str
     share_token: str
@@ -143,23 +143,23 @@ _LOCK = sa.select(Form.completed_stamp).where(_OWNED).with_for_update(key_share=
 
 
 def list_forms(account_id: str) -> list[FormSummaryRow]:
-    """All forms of the account, newest first, closed ones included.
+    """Return all forms of the account, including closed ones, newest first.
 
-    No more is selected than a summary shows: with whole rows, `GET /api/forms` of 1,000 forms takes
-    3.1 times as long on SQLite, 4.2 times on PostgreSQL.
+    It selects only what a summary shows: with whole rows, `GET /api/forms` of 1,000 forms takes
+    3.1 times as long on SQLite, and 4.2 times on PostgreSQL.
     """
     return list(map(FormSummaryRow._make, database.read_rows(_LIST, account_id=account_id)))
 
 
 def list_newest_forms(account_id: str, most: int) -> list[FormSummaryRow]:
-    """The first `most` of `list_forms`."""
+    """Return the first `most` forms of `list_forms`."""
     return list(
         map(FormSummaryRow._make, database.read_rows(_NEWEST, account_id=account_id, most=most))
     )
 
 
 def get_form(account_id: str, form_id: str) -> FormRow:
-    """The account's form; raises NotFound `form_not_found`."""
+    """Return the account's form; raises NotFound `form_not_found`."""
     found = database.read_rows(_ONE, account_id=account_id, form_id=form_id)
     if not found:
         raise no_form()
@@ -167,7 +167,7 @@ def get_form(account_id: str, form_id: str) -> FormRow:
 
 
 def lock_form(account_id: str, form_id: str) -> int:
-    """Hold the row of the account's form until the end of the transaction.
+    """Lock the row of the account's form until the end of the transaction.
 
     Returns the stamp of its newest completion, 0 without one; raises NotFound `form_not_found`.
     """
@@ -178,13 +178,13 @@ def lock_form(account_id: str, form_id: str) -> int:
 
 
 def read_heads(form_ids: Collection[str]) -> dict[str, FormHead]:
-    """By id; forms that are deleted, or in the trash, are not there."""
+    """Return the heads of forms by id, without forms that are deleted or in the trash."""
     found = database.read_rows(_HEADS, forms=list(form_ids))
     return {row.id: FormHead._make(row) for row in found}
 
 
 def is_full(answer_bytes: int, most_bytes: int) -> bool:
-    """True if an answer of maximum length would exceed the limit of stored bytes."""
+    """Return True if an answer of maximum length would exceed the limit of stored bytes."""
     return most_bytes - answer_bytes < ANSWER_MAX_CHARS * BYTES_OF_CHAR
 
 
@@ -198,7 +198,7 @@ def close_form(account_id: str, form_id: str, *, now: datetime, by: Actor = SYST
 
 
 def reopen_form(account_id: str, form_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
-    """Open the form to answers; a `one` form that has its response becomes `completed` instead."""
+    """Reopen the form to answers, but make a `one` form that has its response `completed`."""
     with database.write_transaction():
         form = _lock(account_id, form_id)
         if form.status is FormStatus.CLOSED:
@@ -209,7 +209,7 @@ def reopen_form(account_id: str, form_id: str, *, now: datetime, by: Actor = SYS
 
 
 def no_form() -> NotFound:
-    """The refusal of an unknown form and of another account's."""
+    """Return the refusal of an unknown form, or of another account's form."""
     return NotFound(
         ErrorCode.FORM_NOT_FOUND,
         "There is no form with this formId in this account, or its creator deleted it.",
@@ -237,7 +237,7 @@ def _note_status(form: Form, kind: AuditKind, by: Actor, now: datetime) -> None:
 class AgentToken(database.Base):
     """A token for one form, or for all forms of the account where `form_id` is null.
 
-    grant_id  the connection that made it, with which it ends; null: made by the creator
+    grant_id  the connection that made the token and ends it; null if the creator made it
     hint      its first nine and last four characters
     """
 
@@ -246,7 +246,7 @@ class AgentToken(database.Base):
     id: Mapped[str] = mapped_column(sa.String(40), primary_key=True)
     account_id: Mapped[str] = mapped_column(sa.ForeignKey("accounts.id"), index=True)
     form_id: Mapped[str | None] = mapped_column(sa.ForeignKey("forms.id"), index=True)
-    # without a key: it outlives its connection
+    # no foreign key: the token outlives its connection
     grant_id: Mapped[str | None] = mapped_column(sa.String(40), index=True)
     token_hash: Mapped[str] = mapped_column(sa.String(64), unique=True)
     hint: Mapped[str] = mapped_column(sa.String(20))

@@ -1,4 +1,4 @@
-"""The language of a text: one of six that there are words for, or none of them."""
+"""Recognise the language of a text: one of six with built-in phrases, or another one."""
 
 import re
 import tomllib
@@ -15,7 +15,7 @@ from webapp.records.content.model import AnyContent, QuestionRow
 from webapp.records.forms import Form, form_of, shared_form
 
 PHRASED = ("en", "es", "de", "fr", "pt-BR", "ar")
-OTHER = "und"  # BCP 47: undetermined; a language, but none of those that are known here
+OTHER = "und"  # BCP 47: undetermined; here, a language that is not recognised
 
 _BY_PRIMARY = {tag.partition("-")[0]: tag for tag in PHRASED}
 _QUESTION_CHARS = 500
@@ -25,8 +25,8 @@ _LATIN = re.compile("[a-z\u00df-\u024f\u1e00-\u1eff]")
 _ARABIC = re.compile("[\u0621-\u063a\u0641-\u064a]")
 # Persian, Urdu, Kurdish, Pashto and others: letters that Arabic does not have
 _ARABIC_OF_OTHERS = re.compile("[\u0671-\u06d5\u06ee-\u06ff\u0750-\u077f]")
-_OTHERS_SHARE = 0.03  # of the letters: a loanword of an Arabic text stays below
-_ENOUGH_SHARE = 0.2  # of the words, where a single one is known
+_OTHERS_SHARE = 0.03  # of the letters: loanwords in an Arabic text stay below it
+_ENOUGH_SHARE = 0.2  # of the words, if only one word is known
 _FEW_WORDS = 3
 FORMS_KEPT = 64
 
@@ -36,20 +36,19 @@ _FURTHER = select(
 
 
 def language_of_tag(tag: str) -> str:
-    """One of PHRASED, OTHER for another language, "" without a tag."""
+    """Return one of PHRASED for a tag, OTHER for another language, "" without a tag."""
     return _BY_PRIMARY.get(tag.replace("_", "-").partition("-")[0].lower(), OTHER) if tag else ""
 
 
 def language_of_questions(questions: Sequence[QuestionRow]) -> str:
-    """As `recognise`, kept for the forms asked for last; "" of a single word, such as "Team?"."""
+    """Return the language of questions, cached; "" for a single word, such as "Team?"."""
     return _recognised(*(each["text"] for each in questions))
 
 
 def language_of_content(content: AnyContent) -> str:
-    """The language of a draft or a form: of its questions, else of what else is known of it, in
-    this order.
+    """Return the language of the questions of a draft or a form, or else of its other texts.
 
-    One of PHRASED, OTHER for another language, "" if it may be any.
+    See `recognise` for the tag.
     """
     asked = [each["text"] for each in content.questions]
     hints = [each.get("context", "") for each in content.questions]
@@ -65,12 +64,12 @@ def language_of_content(content: AnyContent) -> str:
 
 
 def has_phrases(content: AnyContent) -> bool:
-    """False if it is in another language than those that the built-in question is written in."""
+    """Return False if the content is in a language that the built-in question does not have."""
     return language_of_content(content) in {"", *PHRASED}
 
 
 def language_of_shared(share_token: str, questions: Sequence[QuestionRow]) -> str:
-    """The same of the form behind a link; reads what is private where its questions do not say."""
+    """Return the language of a shared form; read its other texts if the questions leave it open."""
     if found := language_of_questions(questions):
         return found
     forms = read_rows(_FURTHER, share_token=share_token)
@@ -78,7 +77,7 @@ def language_of_shared(share_token: str, questions: Sequence[QuestionRow]) -> st
 
 
 def language_to_ask_in(of_form: str, of_page: str) -> str:
-    """One of PHRASED, or "": that of the form, where it may be any that of the page."""
+    """Return the language of the form, or else of the page; "" if it is not in PHRASED."""
     found = of_form or language_of_tag(of_page)
     return found if found in PHRASED else ""
 
@@ -90,9 +89,9 @@ def _recognised(*texts: str) -> str:
 
 
 def recognise(text: str) -> str:
-    """The tag of the language of a text, OTHER if it is none of those known, "" if it may be any.
+    """Return the language tag of a text, OTHER if it is unknown, "" if it may be any.
 
-    By script, frequent words and telling letters: reliable for sentences, not for single nouns.
+    Script, frequent words and telling letters decide: reliable for sentences, not for single nouns.
     """
     plain = normalized("NFKC", text[:_TEXT_CHARS])[:_TEXT_CHARS].lower()
     latin, arabic = len(_LATIN.findall(plain)), len(_ARABIC.findall(plain))
@@ -117,8 +116,8 @@ def _of_latin(plain: str) -> str:
 
 @cache
 def frequent_words() -> dict[str, frozenset[str]]:
-    """By language tag, those of languages without phrases too: so that their words do not count as
-    those of another one.
+    """Return frequent words by language tag, including languages without phrases, whose words
+    would otherwise count for another language.
     """
     return {tag: frozenset(words.split()) for tag, words in _frequent()["words"].items()}
 
@@ -129,7 +128,7 @@ def _frequent() -> dict[str, dict[str, str]]:
 
 @cache
 def _known() -> tuple[dict[str, list[str]], dict[str, list[str]]]:
-    """The languages of each frequent word and of each telling letter."""
+    """Return the languages of each frequent word and of each telling letter."""
     letters = {tag: frozenset(letters) for tag, letters in _frequent()["letters"].items()}
     return _turned(frequent_words()), _turned(letters)
 

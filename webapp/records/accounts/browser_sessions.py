@@ -1,7 +1,7 @@
 """Browser sessions: a row from sign-in to sign-out, so that a copied cookie ends with the original.
 
-A row counts only under the epoch of the account it was made in, so one number ends them all. Rows
-that ended in that way stay until they expire.
+A row is valid only while its account is in the same epoch, so a new epoch ends all sessions at
+once. Rows that ended in that way stay until they expire.
 """
 
 import hashlib
@@ -15,17 +15,17 @@ from webapp.base.database import Base, db, read_rows, tried_again, write_transac
 from webapp.records.accounts.models import Account
 from webapp.records.audit import ADDRESS_MAX_CHARS, SYSTEM, Actor, AuditKind, add_event
 
-SESSION_LIFETIME = timedelta(days=30)  # counted from signing in, used or not
-SESSION_IDLE = timedelta(days=14)  # without use; privacy page and docs name it
-ACTIVE_EVERY = timedelta(minutes=5)  # one note for each session
+SESSION_LIFETIME = timedelta(days=30)  # from sign-in, used or not
+SESSION_IDLE = timedelta(days=14)  # without use; the privacy page and the docs name it
+ACTIVE_EVERY = timedelta(minutes=5)  # at most one write for each session
 BROWSER_MAX_CHARS = 60
 
 
 class SignIn(Base):
-    """One browser of one account; the id is what its signed cookie carries, 128 random bits.
+    """One browser of one account; `id` is the value of its signed cookie, 128 random bits.
 
-    `browser` says which it is in words, empty where nobody can tell; `address` is the network
-    address that it was last seen at.
+    `browser` describes the browser, "" if it is unknown; `address` is the network address that it
+    last used.
     """
 
     __tablename__ = "sign_ins"
@@ -41,7 +41,7 @@ class SignIn(Base):
 
     @property
     def handle(self) -> str:
-        """Identifies the session on pages, where its id must not be shown."""
+        """Return what identifies the session on pages, where its id must not be shown."""
         return hashlib.sha256(self.id.encode()).hexdigest()[:16]
 
 
@@ -54,10 +54,10 @@ def begin_session(
     by: Actor = SYSTEM,
     browser: str = "",
 ) -> str:
-    """The id of a new browser session of the account as it was read with its password; commits.
+    """Create a browser session for an account whose password was checked; return its id. Commits.
 
-    A password that was changed since then leaves the new session dead.
-    replaced  the session that the same browser had until now: it ends
+    If the password was changed since `account` was read, the new session is not valid.
+    replaced  the session that the same browser had until now, which ends
     """
     session_id = secrets.token_hex(16)
     signed_in = SignIn(
@@ -78,7 +78,7 @@ def begin_session(
 
 
 def find_session_account(session_id: str, *, now: datetime) -> Account | None:
-    """The account of a browser session, detached; None if the session has ended or expired."""
+    """Return the account of a browser session, detached; None if the session is over."""
     values = {"session_id": session_id, "now": now, "active_since": now - SESSION_IDLE}
     found = read_rows(ACCOUNT_OF_SESSION, **values)
     if not found:
@@ -120,7 +120,7 @@ def note_active(session_id: str, *, address: str | None, now: datetime) -> None:
 
 
 def list_sessions(account_id: str, *, now: datetime) -> list[SignIn]:
-    """The sessions of the account that are signed in, most recently active first."""
+    """Return the signed-in sessions of the account, most recently active first."""
     values = {"account_id": account_id, "now": now, "active_since": now - SESSION_IDLE}
     return list(db.session.scalars(SESSIONS_OF_ACCOUNT, values))
 
@@ -147,7 +147,7 @@ def end_other_sessions(
 
 @tried_again
 def end_session(session_id: str | None, *, now: datetime, by: Actor = SYSTEM) -> None:
-    """End this session; does nothing for None or an ended one. Commits."""
+    """End this session; do nothing for None or an ended one. Commits."""
     with write_transaction():
         ended = delete(SignIn).where(SignIn.id == session_id).returning(SignIn.account_id)
         account_id = db.session.scalar(ended)

@@ -1,4 +1,4 @@
-"""Passwords: which are refused, how they are hashed and checked."""
+"""Refuse weak passwords; hash and verify the others."""
 
 import logging
 import re
@@ -21,35 +21,35 @@ from webapp.records.accounts import models
 from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
 
 PASSWORD_MIN_CHARS = 12  # no composition rules
-PASSWORD_MAX_CHARS = 1024  # beyond it nothing is read
+PASSWORD_MAX_CHARS = 1024  # longer text is not read
 
 
 # 19 MiB, two passes, one lane (19 ms on the reference machine)
 HASHER = PasswordHasher(memory_cost=19456, time_cost=2, parallelism=1)
-# Hashing is memory-hard on purpose, and the allocator keeps the memory of each thread: in the
-# threads of the server that would be 19 MiB each.
+# Hashing is memory-hard on purpose, and the allocator keeps the memory of each thread: without
+# threads of its own, it would cost every thread of the server 19 MiB.
 HASHING_THREADS = 2
-WAITING_FOR_HASHING = 32  # each that waits holds a thread of the server
+WAITING_FOR_HASHING = 32  # each waiting request holds a thread of the server
 _hashing = ThreadPoolExecutor(HASHING_THREADS, thread_name_prefix="passwords")
 _places = threading.BoundedSemaphore(HASHING_THREADS + WAITING_FOR_HASHING)
-# Checked for an unknown address, so that the response takes as long as for a known one. The hash of
-# "nobody has this password": making it would be a part of every start.
+# Checked for an unknown address, so that the response takes as long as for a known one. It is the
+# hash of "nobody has this password", which would otherwise be computed at every start.
 _NOBODY = (
     "$argon2id$v=19$m=19456,t=2,p=1"
     "$BVp+6/iQrnRuzbLpdY/2Bw$hW3NV/hfXtLSlA0ryPmCEq1jocEQwXxxdEbjGyWN7l0"
 )
 
-# as zxcvbn's scores of 3 and 4: one known word with digits and signs has to have more
+# zxcvbn's scores of 3 and 4; one known word with digits and signs needs the higher one
 GUESSES_MIN, GUESSES_MIN_AROUND_A_WORD = 10**8, 10**10
 AROUND_A_WORD = string.digits + string.punctuation + " "
-RATED_CHARS = 32  # rating takes steps in the square of them
-# What letters are seldom written as: each spelling more doubles the steps of a rating. Controls
-# and line ends: to zxcvbn digits before a line end are a date, which it then cannot read.
+RATED_CHARS = 32  # the time for a rating grows with their square
+# Characters that seldom replace a letter: each further spelling doubles the time of a rating.
+# Controls and line ends: zxcvbn takes digits before a line end for a date, and fails to read it.
 RARE_SPELLINGS = dict.fromkeys(
     [*map(ord, "({[<|!+%\u2028\u2029"), *range(0x20), *range(0x7F, 0xA0)], "_"
 )
-# Common phrases that word lists hold only in parts, and their stems. Compared without case,
-# without digits and punctuation at the end, and once where they are repeated.
+# Common phrases that word lists hold only in parts, and their stems. The comparison ignores case,
+# repetition, and digits and punctuation at the end.
 COMMON_PASSWORDS = """
     password passwort mypassword mysecretpassword thepassword changeme pleasechangeme letmein
     letmeinplease iloveyou iloveyouforever iloveyousomuch qwerty qwertyuiop qwertyuiopasdf
@@ -66,7 +66,7 @@ _T = TypeVar("_T")
 
 
 def check_password(password: str, email: str) -> str:
-    """The password as typed; raises InvalidInput for too short, too long and easy to guess."""
+    """Return the password as typed; raises InvalidInput if its length is wrong or it is weak."""
     text = normalized("NFC", password) if len(password) <= PASSWORD_MAX_CHARS else password
     if not PASSWORD_MIN_CHARS <= len(text) <= PASSWORD_MAX_CHARS:
         raise _refused(
@@ -85,14 +85,14 @@ def check_password(password: str, email: str) -> str:
 
 
 def password_hash(password: str) -> str:
-    """The argon2id hash of an accepted password, as text with its parameters. Raises TooBusy."""
+    """Return the argon2id hash of a password, as text with its parameters. Raises TooBusy."""
     return _in_own_thread(HASHER.hash, _bytes(password))
 
 
 def password_matches(known_hash: str | None, password: str) -> bool:
-    """True if the password matches.
+    """Return True if the password matches.
 
-    None (no such account) and a too long password take as long, and the result is False.
+    For None (no such account) and a too long password it takes as long, and returns False.
     Raises TooBusy.
     """
     known = known_hash if len(password) <= PASSWORD_MAX_CHARS else None
@@ -147,8 +147,8 @@ def _is_common(text: str, email: str) -> bool:
 
 
 def _is_guessed(text: str, email: str) -> bool:
-    """True if guessing programs, which try likely passwords first, would soon find it."""
-    # a third of a second and 15 MB, which a process that sets no password does without
+    """Return True if a program that tries likely passwords first would soon find this one."""
+    # takes a third of a second and 15 MB, so only processes that set a password import it
     from zxcvbn import zxcvbn
     from zxcvbn.matching import RANKED_DICTIONARIES
 
@@ -177,13 +177,13 @@ Also = Callable[[str], None]
 
 
 def find_sign_in(email: str, password: str) -> models.Account | None:
-    """The account with this address and password, detached; holds no connection while hashing.
+    """Return the account with this address and password, detached, or None.
 
-    Takes the same time if there is no such account.
+    It takes the same time if there is no such account, and holds no connection while hashing.
     """
     account = models.find_account(email)
     known_hash = account.password_hash if account else None
-    release_connections()  # hashing has its queue
+    release_connections()  # hashing may have to wait
     if not password_matches(known_hash, password) or account is None:
         return None
     if HASHER.check_needs_rehash(account.password_hash):
@@ -196,9 +196,9 @@ def change_details(
     account_id: str, name: str, language: str, organisation: str = "", accent: str = ""
 ) -> None:
     """Change the name, organisation and colour that respondents see, and the language of the
-    creator's pages. Forms that are out keep what was confirmed.
+    creator's pages. Published forms keep what was confirmed.
 
-    A blank name is the mailbox part of the address. Raises InvalidInput.
+    A blank name becomes the mailbox part of the address. Raises InvalidInput.
     """
     if accent not in models.ACCENTS:
         raise InvalidInput(
@@ -231,9 +231,9 @@ def change_password(
     by: Actor = SYSTEM,
     also: Also | None = None,
 ) -> models.Account:
-    """Set a new password; ends every browser session, the caller's included, and every link.
+    """Set a new password; end every browser session, including the caller's, and every link.
 
-    also    what else it ends, in the same transaction
+    also    a callback that ends other access, in the same transaction
     Raises InvalidInput with the field `current` when `password` is wrong, else `password`.
     """
     account = db.session.get_one(models.Account, account_id)
@@ -246,8 +246,8 @@ def change_password(
 
 
 def check_own_password(account: models.Account, password: str) -> None:
-    """Raises InvalidInput with the field `current` when it is not the account's password."""
-    release_connections()  # hashing has its queue
+    """Raise InvalidInput with the field `current` if the password is not the account's."""
+    release_connections()  # hashing may have to wait
     if not password_matches(account.password_hash, password):
         raise InvalidInput(
             ErrorCode.VALIDATION_FAILED,
@@ -258,7 +258,7 @@ def check_own_password(account: models.Account, password: str) -> None:
 
 
 def set_password(account_id: str, known_hash: str, also: Also | None) -> models.Account:
-    """Store a new password; ends all browser sessions and unused links of the account."""
+    """Store a new password; end all browser sessions and unused links of the account."""
     models.end_links(account_id)
     account = db.session.get_one(models.Account, account_id, populate_existing=True)
     account.password_hash = known_hash

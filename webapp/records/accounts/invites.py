@@ -1,6 +1,6 @@
-"""Creates accounts, by a one-time link or by the operator.
+"""Create accounts, by a one-time link or by the operator.
 
-An invite is such a link. It creates an account, or sets a new password for the one it names.
+An invite is such a link. It creates an account, or sets a new password for the account it names.
 """
 
 import secrets
@@ -30,7 +30,7 @@ INVITE_LIFETIME_SECONDS = 24 * 3600
 def create_account(
     email: str, name: str, password: str, *, now: datetime, by: Actor = SYSTEM
 ) -> Account:
-    """A new account with a password. Raises InvalidInput, or StateConflict `email_taken`."""
+    """Create an account with a password. Raises InvalidInput, or StateConflict `email_taken`."""
     address = clean_email(email)
     known_hash = password_hash(check_password(password, address))
     with _one_account(address):
@@ -38,9 +38,9 @@ def create_account(
 
 
 def make_invite(*, email: str | None = None, now: datetime, by: Actor = SYSTEM) -> str:
-    """The token of a new one-time link, valid for 24 h; only its hash is stored. Commits.
+    """Create a one-time link, valid for 24 h; return its token, stored only as a hash. Commits.
 
-    email   fixes the address; when it has an account already, the link sets a new password
+    email   fixes the address; if that has an account already, the link sets a new password
     raises  StateConflict `account_disabled`
     """
     token = secrets.token_urlsafe(32)
@@ -64,7 +64,7 @@ def make_invite(*, email: str | None = None, now: datetime, by: Actor = SYSTEM) 
 
 
 def get_invite(token: str, *, now: datetime) -> Invite:
-    """The invite of a link, without using it. Raises NotFound if unknown, used or expired."""
+    """Return the invite of a link without using it. Raises NotFound if unknown, used or expired."""
     invite = db.session.get(Invite, token_hash(token))
     if invite is None or invite.used_at is not None or invite.expires_at <= now:
         raise _no_invite()
@@ -81,18 +81,18 @@ def accept_invite(
     by: Actor = SYSTEM,
     also: Also | None = None,
 ) -> Account:
-    """Use a link: create its account, or set the new password of the account it names.
+    """Use a link: create its account, or set a new password for the account it names.
 
     An address fixed by the invite overrides `email`. A new password ends all browser sessions and
     all other links of the account.
-    also    what else a new password ends, in the same transaction
+    also    a callback that ends other access on a new password, in the same transaction
     Raises NotFound (link unknown, used, expired), InvalidInput, StateConflict `email_taken`.
     """
     invite = get_invite(token, now=now)
     address = invite.email or clean_email(email)
     account_id = invite.account_id
     new_name = clean_name(name, address)
-    release_connections()  # hashing has its queue
+    release_connections()  # hashing may have to wait
     known_hash = password_hash(check_password(password, address))
     with _one_account(address):
         _use_invite(token, now=now)
@@ -116,7 +116,7 @@ def _add_account(email: str, name: str, known_hash: str, *, now: datetime, by: A
 
 @contextmanager
 def _one_account(email: str) -> Iterator[None]:
-    """A transaction that stores one account with this address; raises StateConflict."""
+    """Open a transaction that stores one account with this address; raises StateConflict."""
     try:
         with write_transaction():
             yield
@@ -129,7 +129,7 @@ def _one_account(email: str) -> Iterator[None]:
 
 
 def _use_invite(token: str, *, now: datetime) -> None:
-    """Mark the invite as used by a conditional UPDATE, which succeeds for one of parallel posts."""
+    """Mark the invite as used; the conditional UPDATE succeeds for one of parallel requests."""
     used = db.session.execute(
         update(Invite)
         .where(Invite.token_hash == token_hash(token), Invite.used_at.is_(None))

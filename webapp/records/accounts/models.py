@@ -1,4 +1,4 @@
-"""Accounts of creators, and their switching off by the operator."""
+"""Accounts of creators, which the operator can disable."""
 
 import re
 from datetime import UTC, datetime
@@ -16,12 +16,12 @@ ACCOUNT_NAME_MAX_CHARS = 80
 ORGANISATION_MAX_CHARS = 80
 ACCENTS = ("", "green", "blue", "violet", "red", "ochre", "slate")  # "" shows none
 CREATOR_LANGUAGES = {"en": "English"}  # of the creator's pages, each by its own name
-NAME_READ_CHARS = 4 * ACCOUNT_NAME_MAX_CHARS  # spelled with a mark or two each
+NAME_READ_CHARS = 4 * ACCOUNT_NAME_MAX_CHARS  # room for combining marks
 EMAIL = re.compile("[^@\\s\x00-\x1f\x7f\ud800-\udfff]+@[^@\\s\x00-\x1f\x7f\ud800-\udfff]+")
 
 
 class Account(Base):
-    """A creator with everything that belongs to them. `session_epoch` ends all browser sessions.
+    """A creator's account. A new `session_epoch` ends all browser sessions.
 
     A row with `deleted_at` is a deleted account whose data is still being purged.
     While `disabled_at` is set, neither its creator nor its agents have access; its forms stay.
@@ -53,13 +53,14 @@ class Account(Base):
     active_at = datetime.max.replace(tzinfo=UTC)
 
     def get_id(self) -> str:
-        """The value that Flask-Login stores in the cookie."""
+        """Return the value that Flask-Login stores in the cookie."""
         return self.session_id
 
 
 class Invite(Base):
-    """A one-time link; only the SHA-256 of its token is kept. `account_id`: whose password it sets.
+    """A one-time link; only the SHA-256 of its token is stored.
 
+    It sets the password of the account `account_id`, or creates an account if that is null.
     `email` is fixed by the operator, or null when the person types it.
     """
 
@@ -74,12 +75,12 @@ class Invite(Base):
 
 
 def has_account() -> bool:
-    """True if any account exists; without one, the start prints a link that creates it."""
+    """Return True if any account exists; if not, the start prints a link that creates one."""
     return bool(db.session.scalar(select(exists().where(Account.deleted_at.is_(None)))))
 
 
 def find_account(email: str) -> Account | None:
-    """The account with this address, compared after normalization."""
+    """Return the account with this address, compared after normalization, or None."""
     address = normal_email(email)
     if not EMAIL.fullmatch(address):
         return None
@@ -97,7 +98,7 @@ def end_links(account_id: str) -> None:
 
 
 def account_disabled() -> StateConflict:
-    """The refusal of a disabled account."""
+    """Return the refusal of a disabled account."""
     return StateConflict(
         PageCode.ACCOUNT_DISABLED,
         "This account is switched off.",
@@ -106,7 +107,7 @@ def account_disabled() -> StateConflict:
 
 
 def clean_email(email: str) -> str:
-    """The address in lower case and NFC. Raises InvalidInput when it cannot be one."""
+    """Return the address in lower case and NFC. Raises InvalidInput if it is not an address."""
     address = normal_email(email)
     if len(address) > EMAIL_MAX_CHARS or not EMAIL.fullmatch(address):
         raise InvalidInput(
@@ -119,27 +120,24 @@ def clean_email(email: str) -> str:
 
 
 def normal_email(email: str) -> str:
-    """The spelling under which an address is stored, looked up and counted.
-
-    Returns "" for text too long to be an address.
-    """
+    """Return an address as it is stored, looked up and counted; "" for text that is too long."""
     return normalized("NFC", email).strip().lower() if len(email) <= EMAIL_MAX_CHARS else ""
 
 
 def clean_name(name: str, email: str) -> str:
-    """The name to show, or the mailbox part of the address when it is blank."""
+    """Return the name to show, or the mailbox part of the address if the name is blank."""
     text = in_one_line(normalized("NFC", name.strip()[:NAME_READ_CHARS]))
     return (text or email.partition("@")[0])[:ACCOUNT_NAME_MAX_CHARS].rstrip()
 
 
 def clean_organisation(text: str) -> str:
-    """In one line, without control characters; "" for none."""
+    """Return the organisation in one line, without control characters; "" for none."""
     written = normalized("NFC", text.strip()[: 4 * ORGANISATION_MAX_CHARS])
     return in_one_line(written)[:ORGANISATION_MAX_CHARS].rstrip()
 
 
 def disable_account(account_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
-    """Disable the account: ends browser sessions and open links, refuses agents; commits."""
+    """Disable the account: end browser sessions and open links, refuse agents; commits."""
     disabled = (
         update(Account)
         .where(Account.id == account_id, Account.disabled_at.is_(None))
@@ -151,7 +149,7 @@ def disable_account(account_id: str, *, now: datetime, by: Actor = SYSTEM) -> No
 
 
 def enable_account(account_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
-    """Enable the account: agents have access as before, browsers sign in again; commits."""
+    """Enable the account: agents have access again, browsers must sign in again; commits."""
     enabled = (
         update(Account)
         .where(Account.id == account_id, Account.disabled_at.is_not(None))

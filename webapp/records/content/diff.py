@@ -1,4 +1,4 @@
-"""The differences between two contents of a draft, word by word. Pure."""
+"""Compare two contents of a draft word by word, without side effects."""
 
 import hashlib
 import re
@@ -23,11 +23,11 @@ from webapp.records.content.model import (
     snapshot,
 )
 
-SAME_QUESTION_RATIO = 0.6  # with half of its words it still counts as the same question
+SAME_QUESTION_RATIO = 0.6  # questions that share half of their words count as the same
 COMPARED_CHARS, COMPARED_WORDS = 600, 300  # bounds the matching of questions that lost their ids
-# of one comparison; texts that need more are shown as replaced
-STEPS, STEPS_AT_ONCE = 200_000, 100_000  # some 0.1 µs each
-REMEMBERED = 24  # comparisons kept, at most a megabyte and a half each
+# per comparison; texts that need more steps are shown as replaced
+STEPS, STEPS_AT_ONCE = 200_000, 100_000  # about 0.1 µs each
+REMEMBERED = 24  # cached comparisons, at most 1.5 MB each
 # scripts that put no spaces between words: each character counts as one
 _UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _WORD = re.compile(rf"[{_UNSPACED}]\s*|[^\s{_UNSPACED}]+\s*|\s+")
@@ -51,7 +51,7 @@ class Run(NamedTuple):
     text: str
 
 
-Words = Callable[[str, str], tuple[Run, ...]]  # how two texts become runs
+Words = Callable[[str, str], tuple[Run, ...]]  # turns two texts into runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +61,9 @@ class Change:
     part       a content column, or `question` / `hint` / `follow_ups` of a question
     position   from 1, in the later content (REMOVED: in the earlier one); None outside questions
     was, now   texts, None where there is none; values of a setting; positions from 1 for MOVED
-    runs       of texts, the words in reading order
-    follow_ups of a question, added and removed ones too: each that differs, with its place among
-               them as `position`, and its conditions as `was` and `now`; MOVED if it only moved
+    runs       the words of the texts in reading order
+    follow_ups of a question: the changes of its prepared follow-ups, each with its place as
+               `position` and its conditions as `was` and `now`; MOVED if only the place changed
     question_id  of the later content (REMOVED: of the earlier one); None outside questions
     """
 
@@ -78,20 +78,20 @@ class Change:
 
     @property
     def is_of_question(self) -> bool:
-        """True for a change of a question that the later content has."""
+        """Return True for a change of a question that the later content has."""
         gone = self.part == "question" and self.kind is Kind.REMOVED
         return self.question_id is not None and not gone
 
     @property
     def key(self) -> str:
-        """Names the change in an address, wherever its question is in the list: 16 hex digits."""
+        """Return 16 hex digits that name the change in an address, wherever its question is."""
         values = self.runs or (self.was, self.now)
         said = self.part, self.kind, self.question_id, values, self.follow_ups
         return hashlib.sha256(repr(said).encode()).hexdigest()[:16]
 
 
 def differences(before: Content, after: Content) -> tuple[Change, ...]:
-    """Every difference in reading order of the review page: title, goal, questions, settings.
+    """Return every difference in the order of the review page: title, goal, questions, settings.
 
     Results are cached: each view of a page compares the same two immutable contents.
     """
@@ -112,9 +112,9 @@ def compare(
     came_from: Sequence[int | None] | None = None,
     words: Words = lambda *_: (),
 ) -> Iterator[Change]:
-    """Every difference, without its runs unless `words` makes them.
+    """Yield every difference, without runs unless `words` makes them.
 
-    came_from  see `origins`; without it, questions are the same if their ids are
+    came_from  see `origins`; without it, questions with equal ids are the same
     """
     for name in ("title", "public_reason", "goal"):
         yield from _text_change(name, getattr(before, name), getattr(after, name), words)
@@ -140,7 +140,7 @@ def _text_change(
     if was == now:
         return
     kind = Kind.ADDED if was is None else Kind.REMOVED if now is None else Kind.REWORDED
-    if part == "question":  # it is there, even without words
+    if part == "question":  # the question exists even if its text is empty
         kind = Kind.REWORDED
     runs = words(was or "", now or "")
     yield Change(part, kind, position, runs, was, now, question_id=question_id)
@@ -182,7 +182,7 @@ def _whole_question(kind: Kind, position: int, question: QuestionRow, words: Wor
 
 
 def _prepared_changes(before: QuestionRow, after: QuestionRow, words: Words) -> tuple[Change, ...]:
-    """The prepared follow-ups of one question that differ, the removed ones last."""
+    """Return the prepared follow-ups of one question that differ, the removed ones last."""
     old, new = before.get("follow_ups", []), after.get("follow_ups", [])
     came_from = origins(_as_rows(old, "old"), _as_rows(new, "new"))
     stayed = longest_rising(came_from)
@@ -199,7 +199,7 @@ def _prepared_changes(before: QuestionRow, after: QuestionRow, words: Words) -> 
 def _prepared_change(
     place: int, was: PreparedFollowUp | None, now: PreparedFollowUp | None, words: Words
 ) -> Change:
-    """MOVED for one that is the same."""
+    """Return the change from `was` to `now`; MOVED if they are equal."""
     texts = was["text"] if was else "", now["text"] if now else ""
     conditions = was and was["condition"], now and now["condition"]
     if was is None or now is None:
@@ -213,7 +213,7 @@ def _prepared_change(
 
 
 def _as_rows(prepared: Sequence[PreparedFollowUp], prefix: str) -> list[QuestionRow]:
-    """As questions, of which none has the id of one of the other list."""
+    """Return the follow-ups as questions; `prefix` keeps the ids of two lists apart."""
     return [
         QuestionRow(id=f"{prefix} {place}", text=each["text"])
         for place, each in enumerate(prepared)
@@ -221,10 +221,10 @@ def _as_rows(prepared: Sequence[PreparedFollowUp], prefix: str) -> list[Question
 
 
 def origins(before: Sequence[QuestionRow], after: Sequence[QuestionRow]) -> list[int | None]:
-    """For each later question the index of the earlier one it came from: by id, else by text."""
+    """Return the index of the earlier question that each later one came from, by id or by text."""
     found = _by_id(before, after)
     free = [place for place in range(len(before)) if place not in found]
-    for place, question in enumerate(after):  # first the same texts: no similar one takes theirs
+    for place, question in enumerate(after):  # equal texts first, before similar ones take theirs
         same = (old for old in free if before[old]["text"] == question["text"])
         if found[place] is None and (origin := next(same, None)) is not None:
             found[place] = origin
@@ -246,7 +246,7 @@ def _by_id(before: Sequence[QuestionRow], after: Sequence[QuestionRow]) -> list[
 
 
 def longest_rising(came_from: Sequence[int | None]) -> set[int]:
-    """The largest set of indexes in increasing order; questions outside of it were moved."""
+    """Return the largest set of indexes in increasing order; questions outside it were moved."""
     tails: list[int] = []
     chains: list[list[int]] = []
     for place in came_from:
@@ -259,13 +259,13 @@ def longest_rising(came_from: Sequence[int | None]) -> set[int]:
 
 
 def _likeness(one: Counter[str], other: Counter[str]) -> float:
-    """The share of common words in any order, from 0 to 1."""
+    """Return the share of common words in any order, from 0 to 1."""
     total = one.total() + other.total()
     return 2 * (one & other).total() / total if total else 1.0
 
 
 def _bare_words(text: str) -> Counter[str]:
-    """The words for comparison: without punctuation and case, at most as many as are compared."""
+    """Return the first COMPARED_WORDS words, without punctuation and case."""
     return Counter(_BARE_WORD.findall(text[:COMPARED_CHARS].lower())[:COMPARED_WORDS])
 
 
@@ -274,7 +274,7 @@ class TooCostly(Exception):
 
 
 class Effort:
-    """The steps that are left of one comparison: the same on every machine."""
+    """The number of steps left for one comparison, which is the same on every machine."""
 
     def __init__(self) -> None:
         self.steps = STEPS
@@ -287,23 +287,23 @@ class Effort:
 
 
 def word_runs(before: str, after: str, effort: Effort) -> tuple[Run, ...]:
-    """Both texts as one sequence of unchanged, removed and added words.
+    """Return both texts as one sequence of unchanged, removed and added words.
 
-    Unchanged words have the blanks of the later text, so its runs, joined, are that text.
+    Unchanged words have the blanks of the later text: joined with the added words, they give it.
     """
     if not (before and after):
         return (Run(Kind.ADDED if after else Kind.REMOVED, after or before),)
     try:
         effort.spend(len(before) + len(after))
         old, new = _WORD.findall(before), _WORD.findall(after)
-        effort.spend(2 * (len(old) + len(new)))  # where each character is a word
+        effort.spend(2 * (len(old) + len(new)))  # counts where each character is a word
         return tuple(_runs(old, new, effort))
     except TooCostly:
         return (Run(Kind.REMOVED, _apart(before)), Run(Kind.ADDED, after))
 
 
 class _Matcher(SequenceMatcher[str]):
-    """difflib's matcher with a budget: its steps grow with the cube of repeated words."""
+    """A difflib matcher with a budget, as its steps grow with the cube of repeated words."""
 
     def __init__(self, old: list[str], new: list[str], effort: Effort) -> None:
         super().__init__(None, old, new, autojunk=False)
@@ -314,14 +314,14 @@ class _Matcher(SequenceMatcher[str]):
     def find_longest_match(
         self, alo: int = 0, ahi: int | None = None, blo: int = 0, bhi: int | None = None
     ) -> Match:
-        """As difflib's. Raises TooCostly."""
+        """Return difflib's match. Raises TooCostly."""
         before = self._steps_before
         self._effort.spend(before[-1 if ahi is None else ahi] - before[alo])
         return super().find_longest_match(alo, ahi, blo, bhi)
 
 
 def _runs(old: list[str], new: list[str], effort: Effort) -> Iterator[Run]:
-    """Words compare equal whatever blanks follow: the last one of a text has none."""
+    """Compare words without the blanks that follow, as the last word of a text has none."""
     lost = ""  # blanks between the last unchanged word and a removed one
     bare = [word.rstrip() for word in old], [word.rstrip() for word in new]
     for operation, i, j, k, m in _Matcher(*bare, effort).get_opcodes():
@@ -337,6 +337,6 @@ def _runs(old: list[str], new: list[str], effort: Effort) -> Iterator[Run]:
 
 
 def _apart(removed: str) -> str:
-    """With a blank before the words that take its place, as between any two words."""
+    """Return the removed text with a blank before the words that replace it."""
     is_apart = removed[-1:].isspace() or re.match(f"[{_UNSPACED}]", removed[-1:])
     return removed if is_apart else f"{removed} "

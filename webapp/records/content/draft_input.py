@@ -1,4 +1,4 @@
-"""Drafts and follow-ups as agents send them: the bounds of each field, and parsing."""
+"""The drafts and follow-ups that agents send: the limits of each field, and their parsing."""
 
 import re
 from typing import Annotated, cast
@@ -20,7 +20,7 @@ QUESTION_ID_MAX_CHARS = 200  # room for any id scheme of an agent
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
-# Both are said to agents wherever they meet the fields
+# Agents read both wherever the fields are described
 CONTEXT_RULE = (
     "Private, never shown to respondents; required when smart follow-ups are enabled. A summary of "
     "relevant non-sensitive conversation context plus any extra context the creator gives."
@@ -43,7 +43,7 @@ def _without(refused: re.Pattern[str]) -> AfterValidator:
 
 
 def whole_number(most: int, least: int = 0) -> BeforeValidator:
-    """JSON Schema calls 7.0 an integer; booleans and digits in a string are none."""
+    """Accept integers and, as JSON Schema does, 7.0; refuse booleans and digits in a string."""
 
     def check(value: object) -> object:
         if isinstance(value, float) and value.is_integer():
@@ -192,17 +192,16 @@ _COLUMNS = {
 
 
 def parse_draft_input(raw: object) -> content.DraftUpdate:
-    """The supplied fields of a FormDraftInput, validated.
+    """Parse the supplied fields of a FormDraftInput. An empty goal or context clears it.
 
     raises InvalidInput `unknown_field`, `invalid_text` or `validation_failed`; the message names
-    the path of the first wrong field, the resolution the others. An empty goal or context clears
-    it.
+    the path of the first wrong field, the resolution the others.
     """
     return draft_update(parse_input(FormDraftInput, raw))
 
 
 def draft_update(given: FormDraftInput) -> content.DraftUpdate:
-    """The supplied fields as columns. raises InvalidInput for an id that is used twice"""
+    """Return the supplied fields as columns. raises InvalidInput for an id that is used twice"""
     supplied = given.model_fields_set & FormDraftInput.model_fields.keys()
     changes = {_COLUMNS.get(name, name): getattr(given, name) for name in supplied}
     for name in {"goal", "private_context"} & changes.keys():
@@ -278,7 +277,7 @@ class FollowUpsOfQuestion(InputModel):
 
 
 def _by_question(given: object) -> object:
-    """The follow-ups by their question, from any form that they are taken in."""
+    """Return the follow-ups by their question, from any accepted shape."""
     if not isinstance(given, dict | list):
         return given
     most = QUESTIONS_MAX * (1 if isinstance(given, dict) else PREPARED_MAX)
@@ -300,7 +299,7 @@ def _by_question(given: object) -> object:
 
 
 def _listed(given: object) -> list[object]:
-    """One alone is a list of one; what an answer adds is left out, so that it can be sent back."""
+    """Return a list even of one, without `preparedBy`, so that a response can be sent back."""
     several = given if isinstance(given, list) else [] if given is None else [given]
     return [
         {name: value for name, value in each.items() if name != "preparedBy"}
@@ -344,7 +343,7 @@ class FollowUpsInput(InputModel):
 
 
 def parse_follow_ups(raw: object) -> content.AgentUpdate:
-    """The update of a draft that replaces its prepared follow-ups; an answer may be sent back.
+    """Parse an update that replaces all prepared follow-ups; a response may be sent back.
 
     raises InvalidInput as `parse_draft_input`
     """
@@ -355,7 +354,7 @@ def parse_follow_ups(raw: object) -> content.AgentUpdate:
 
 
 def given_follow_ups(given: PreparedInput) -> content.GivenFollowUps:
-    """The same, as an update holds it."""
+    """Return parsed follow-ups as an update holds them."""
     return {key: [_given(each) for each in several] for key, several in given.items()}
 
 

@@ -20,7 +20,7 @@ REASON_MAX_CHARS = 200
 
 
 class PreparedFollowUp(TypedDict):
-    """A follow-up that was written before anybody answers, as stored in JSON."""
+    """A follow-up that was written before anybody answered, as stored in JSON."""
 
     text: str
     condition: vocabulary.FollowUpCondition
@@ -28,8 +28,8 @@ class PreparedFollowUp(TypedDict):
 
 
 class QuestionRow(TypedDict, total=False):
-    """A question as stored in JSON. What is empty is absent: `context`, the public helping line,
-    and `follow_ups`, in the order of asking.
+    """A question as stored in JSON, without empty fields. `context` is a public line of help;
+    `follow_ups` are in the order of asking.
     """
 
     id: str
@@ -49,7 +49,7 @@ GivenFollowUps: TypeAlias = dict[str, list[GivenFollowUp]]  # by id or position 
 
 
 class DraftUpdate(TypedDict, total=False):
-    """Values by content column; of a change those supplied, and its questions may lack an id."""
+    """Values by content column. A change has only those supplied; its questions may lack ids."""
 
     title: str
     goal: str | None
@@ -64,7 +64,7 @@ class DraftUpdate(TypedDict, total=False):
 
 
 class AgentUpdate(DraftUpdate, total=False):
-    """`follow_ups` replace all that are prepared; they are stored with their questions."""
+    """A change by an agent; `follow_ups` replace all prepared ones, stored with the questions."""
 
     follow_ups: GivenFollowUps
 
@@ -72,9 +72,9 @@ class AgentUpdate(DraftUpdate, total=False):
 class DraftSetting(NamedTuple):
     """A setting of drafts and of the forms that they become.
 
-    name     on the wire and in forms of pages
-    default  stored in a new draft; None says that no number was chosen
-    most     of a number
+    name     in the API and in the forms of pages
+    default  stored in a new draft; None means that no number was chosen
+    most     the maximum of a number
     """
 
     column: str
@@ -98,7 +98,7 @@ ENUMS = {setting.column: type(setting.default) for setting in DRAFT_SETTINGS if 
 
 @dataclass(frozen=True, slots=True)
 class FormSettings:
-    """All settings with every default filled in."""
+    """All settings, with the defaults filled in."""
 
     follow_up_mode: vocabulary.FollowUpMode
     response_mode: vocabulary.ResponseMode
@@ -108,8 +108,8 @@ class FormSettings:
 
 
 class Content:
-    """Columns shared by `Draft` and `Form`. `private_context` never leaves the creator's side;
-    `public_reason` is why people are asked, in one line that they read.
+    """Columns shared by `Draft` and `Form`. Respondents never see `private_context`;
+    `public_reason` tells them in one line why they are asked.
     """
 
     title: Mapped[str] = mapped_column(Text)
@@ -143,7 +143,7 @@ CONTENT_COLUMNS = (
 
 
 def form_settings(content: AnyContent) -> FormSettings:
-    """All settings of a draft, a form or a row of either's columns."""
+    """Return all settings of a draft, a form or a row of either's columns."""
     given = content.followups_given
     return FormSettings(
         content.follow_up_mode,
@@ -155,48 +155,48 @@ def form_settings(content: AnyContent) -> FormSettings:
 
 
 def most_questions(content: AnyContent) -> int:
-    """The worst case for one respondent: scripted questions plus all follow-ups under both caps."""
+    """Return the most questions that one respondent gets, with follow-ups up to both caps."""
     scripted = len(content.questions)
     cap = follow_ups_cap(content.follow_up_mode, content.followups_given)
     return most_with_follow_ups(scripted, scripted * cap, content.max_total_questions)
 
 
 def asks_follow_ups(content: AnyContent) -> bool:
-    """True if mode and caps leave room for a follow-up question."""
+    """Return True if mode and caps leave room for a follow-up question."""
     return most_questions(content) > len(content.questions)
 
 
 def follow_ups_cap(mode: vocabulary.FollowUpMode, given: int | None) -> int:
-    """Follow-ups that are asked to one question at most; `given` is a number that was chosen."""
+    """Return the most follow-ups to one question; `given` is the chosen number, if any."""
     if mode is vocabulary.FollowUpMode.NONE:
         return 0
     return vocabulary.DEFAULT_FOLLOW_UPS[mode] if given is None else given
 
 
 def most_with_follow_ups(scripted: int, follow_ups: int, max_total: int | None) -> int:
-    """The scripted questions, which are all asked, and the follow-ups that there is room for."""
+    """Return the number of scripted questions, which are all asked, plus follow-ups that fit."""
     most = scripted + follow_ups
     return most if max_total is None else max(scripted, min(most, max_total))
 
 
 def snapshot(content: AnyContent) -> DraftUpdate:
-    """The content columns of a draft, a form or a row of either, by name."""
+    """Return the content columns of a draft, a form or a row of either, by name."""
     return cast(DraftUpdate, {name: getattr(content, name) for name in CONTENT_COLUMNS})
 
 
 def content_hash(content: Content) -> str:
-    """SHA-256 over everything that a confirmation covers, in one canonical JSON form."""
+    """Return the SHA-256 of everything that a confirmation covers, as canonical JSON."""
     covered = {
         **snapshot(content),
         "followups_given": form_settings(content).max_followups_per_question,
     }
-    if content.public_reason is None:  # as before there was one
+    if content.public_reason is None:  # as before the column existed
         del covered["public_reason"]
     return hashlib.sha256(orjson.dumps(covered, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 def clean_reason(text: str) -> str | None:
-    """Why people are asked, as it is stored: one line; None for none. Raises InvalidInput."""
+    """Return the public reason as stored, in one line; None if empty. Raises InvalidInput."""
     reason = in_one_line(text)
     if len(reason) > REASON_MAX_CHARS:
         problem = f"has {len(reason)} characters; at most {REASON_MAX_CHARS} are allowed"
@@ -207,19 +207,17 @@ def clean_reason(text: str) -> str | None:
 def wrong_field(
     field: str, problem: str, resolution: str, code: ErrorCode = ErrorCode.VALIDATION_FAILED
 ) -> InvalidInput:
-    """The refusal of a field, which the message names."""
+    """Return the refusal of a field, which the message names."""
     return InvalidInput(code, f"{field}: {problem}.", resolution, field=field)
 
 
 def about_minutes(scripted: int, most: int) -> int:
-    """How long a respondent needs, at least 1: 45 seconds for a question, 20 for a follow-up that
-    may come.
-    """
+    """Estimate a respondent's minutes, at least 1: 45 s per question, 20 per possible follow-up."""
     return max(1, round((45 * scripted + 20 * (most - scripted)) / 60))
 
 
 def missing_parts(content: Content) -> dict[str, str]:
-    """What prevents publishing: phrases for a sentence, by the path of the field."""
+    """Return what prevents publishing: phrases for a sentence, by the path of the field."""
     missing = {} if content.title.strip() else {"title": "a title"}
     if not content.questions:
         missing["questions"] = "a question"
@@ -232,16 +230,16 @@ def missing_parts(content: Content) -> dict[str, str]:
 
 
 def lacks_context(content: Content) -> bool:
-    """True if follow-ups are `smart` and the private context they need is empty."""
+    """Return True if follow-ups are `smart` and the private context they need is empty."""
     smart = content.follow_up_mode is vocabulary.FollowUpMode.SMART
     return smart and not (content.private_context or "").strip()
 
 
 def merged(changes: DraftUpdate, before: list[QuestionRow], *, by_agent: bool) -> DraftUpdate:
-    """The new values of content columns; `before` are the questions that may keep their ids.
+    """Return the new values of content columns; questions of `before` may keep their ids.
 
-    by_agent  its questions come without their follow-ups, which stay as they are unless it is an
-              AgentUpdate with others
+    by_agent  its questions come without follow-ups; the stored ones stay as they are unless
+              `changes` is an AgentUpdate with others
     raises    InvalidInput for a follow-up to no question, or equal to a question or a follow-up
     """
     given = changes.copy()
@@ -266,7 +264,7 @@ def merged(changes: DraftUpdate, before: list[QuestionRow], *, by_agent: bool) -
 
 
 def _question_keys(questions: list[QuestionRow], prepared: GivenFollowUps) -> dict[str, str]:
-    """The key of `prepared` by the id of the question that it stands for."""
+    """Return the keys of `prepared` by the id of the question that each refers to."""
     ids = [row["id"] for row in questions]
     by_position = {str(place): key for place, key in enumerate(ids, start=1)}
     found: dict[str, str] = {}
@@ -286,7 +284,7 @@ def _question_keys(questions: list[QuestionRow], prepared: GivenFollowUps) -> di
 
 
 def _prepared(question: QuestionRow, given: list[GivenFollowUp]) -> QuestionRow:
-    """The question with these follow-ups of an agent; the author of an unchanged one stays."""
+    """Return the question with an agent's follow-ups; an unchanged one keeps its author."""
     row = question.copy()
     before = row.pop("follow_ups", [])
     if given:
@@ -301,9 +299,9 @@ def _prepared(question: QuestionRow, given: list[GivenFollowUp]) -> QuestionRow:
 
 
 def _require_different(questions: list[QuestionRow], keys: dict[str, str]) -> None:
-    """Nobody is asked the same twice. Of follow-ups that were not sent, the question is named.
+    """Refuse a text that would be asked twice. The error names the question if only that was sent.
 
-    keys  those that the follow-ups were sent under, by the id of their question
+    keys  the keys that the follow-ups were sent under, by the id of their question
     """
     asked = {_compared(row["text"]): place for place, row in enumerate(questions)}
     earlier: set[str] = set()
@@ -329,7 +327,7 @@ def _compared(text: str) -> str:
 
 
 def _with_ids(questions: list[QuestionRow], before: list[QuestionRow]) -> list[QuestionRow]:
-    """A question without an id gets that of the one with the same text: repeats change nothing."""
+    """Give questions without an id that of an equal earlier one, so that repeats change nothing."""
     taken = {question["id"] for question in questions if "id" in question}
     free: dict[str, list[str]] = {}
     for old in reversed(before):
@@ -344,7 +342,7 @@ def _with_ids(questions: list[QuestionRow], before: list[QuestionRow]) -> list[Q
 
 
 def require_context(content: Content) -> None:
-    """Raises InvalidInput `context_required`."""
+    """Raise InvalidInput `context_required` if smart follow-ups lack their private context."""
     if lacks_context(content):
         resolution = (
             "Send `context` with a summary of what the follow-ups should know, or another"

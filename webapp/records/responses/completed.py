@@ -1,4 +1,4 @@
-"""Completed responses: their texts in parts, and reading one."""
+"""Read completed responses, in pages where their texts are long."""
 
 import hashlib
 from bisect import bisect_right
@@ -26,14 +26,14 @@ from webapp.records.responses.recordings import attachments_of
 PAGE_BYTES = 24 * 1024  # of JSON
 EXCHANGE_BYTES = 300  # counted for the other fields of each exchange, without ids
 ATTACHMENT_BYTES = 200  # and for the recording of an answer
-CODE_POINT_BYTES = 6  # at most; with less room an exchange is left to the next page
+CODE_POINT_BYTES = 6  # at most; with less room, an exchange goes to the next page
 CURSOR_MAX_CHARS = 512
 VERSION = 1
 
 
 class Position(NamedTuple):
-    """Where a page begins: the number of the answer, and code points of its question and answer,
-    one text after the other.
+    """The start of a page: the index of an answer, and an offset in code points into its question
+    and answer, one text after the other.
     """
 
     answer: int
@@ -54,12 +54,12 @@ class Fragment(NamedTuple):
 
     @property
     def is_first(self) -> bool:
-        """Whether the answer begins here."""
+        """Return True if the answer begins in this fragment."""
         return self.question_offset == 0 and self.answer_offset == 0
 
     @property
     def is_last(self) -> bool:
-        """Whether nothing of the answer is left."""
+        """Return True if the answer ends in this fragment."""
         question_end = self.question_offset + len(self.question_text)
         answer_end = self.answer_offset + len(self.answer_text)
         lengths = len(self.answer.question_text), len(self.answer.answer_text)
@@ -69,8 +69,8 @@ class Fragment(NamedTuple):
 def cut_page(
     answers: Sequence[AnswerRow], start: Position, most: int
 ) -> tuple[list[Fragment], Position | None]:
-    """The page that begins there, of at most so many of these answers, in their order; and where
-    the next one begins, None on the last.
+    """Return the page from `start`, with at most `most` answers in their order, and the start of
+    the next page (None on the last one).
     """
     room, offset = PAGE_BYTES, start.offset
     fragments: list[Fragment] = []
@@ -94,7 +94,7 @@ def cut_page(
 def write_cursor(
     key: bytes, account_id: str, session_id: str, answers: Sequence[AnswerRow], position: Position
 ) -> str:
-    """A position of this response as it is just now, for the world outside; `key` signs it."""
+    """Return a cursor for a position of this response as it is now; `key` signs it."""
     state = [VERSION, account_id, session_id, _fingerprint(answers), *position]
     return str(_signer(key).dumps(state))
 
@@ -102,8 +102,8 @@ def write_cursor(
 def read_cursor(
     key: bytes, account_id: str, session_id: str, answers: Sequence[AnswerRow], cursor: str
 ) -> Position | None:
-    """The position; None for what was not written here, of another response, or before one of its
-    answers was corrected or taken back.
+    """Return the position of a cursor; None if it was not written here, or for another response,
+    or before one of the answers was corrected or taken back.
     """
     if len(cursor) > CURSOR_MAX_CHARS or not cursor.isascii():
         return None
@@ -117,7 +117,7 @@ def read_cursor(
 
 
 def _fragment(answer: AnswerRow, offset: int, room: int) -> Fragment:
-    """What follows `offset`, as far as there is room: the question first."""
+    """Return what follows `offset` and fits into `room`, the question first."""
     question_offset = min(offset, len(answer.question_text))
     answer_offset = offset - question_offset
     question = _cut(answer.question_text[question_offset:], room)
@@ -128,18 +128,18 @@ def _fragment(answer: AnswerRow, offset: int, room: int) -> Fragment:
 
 
 def _cut(text: str, room: int) -> str:
-    """The beginning that has at most so many bytes, in whole code points."""
+    """Return the longest beginning of at most `room` bytes, in whole code points."""
     lengths = range(1, min(len(text), max(room, 0)) + 1)
     return text[: bisect_right(lengths, room, key=lambda length: _size(text[:length]))]
 
 
 def _size(*texts: str) -> int:
-    """In bytes of JSON, without the quotes around them."""
+    """Return the size of the texts in bytes of JSON, without the quotes around them."""
     return sum(len(orjson.dumps(text)) - 2 for text in texts)
 
 
 def _fingerprint(answers: Sequence[AnswerRow]) -> str:
-    """Of the answers that are current: a correction is a new row."""
+    """Return a digest of the ids of the current answers, which every correction changes."""
     return hashlib.sha256(",".join(answer.id for answer in answers).encode()).hexdigest()[:16]
 
 
@@ -150,16 +150,16 @@ def _signer(key: bytes) -> URLSafeSerializer:
 
 
 class FragmentsRead(NamedTuple):
-    """One page; `next_cursor` is None on the last one."""
+    """One page of fragments; `next_cursor` is None on the last one."""
 
     fragments: list[Fragment]
     next_cursor: str | None
 
 
 def get_completed_response(form_id: str, response_id: str) -> SessionAnswers:
-    """The response with its current answers, oldest first, as both were at one moment.
+    """Return the response with its current answers, oldest first, both read at one moment.
 
-    raises  NotFound `not_found`, also for a withdrawn one; StateConflict `response_not_completed`
+    raises  NotFound `not_found`, also once withdrawn; StateConflict `response_not_completed`
     """
     rows = read_rows(_RESPONSE, form_id=form_id, response_id=response_id)
     if not rows:
@@ -182,10 +182,10 @@ def get_completed_response(form_id: str, response_id: str) -> SessionAnswers:
 def read_fragments(
     key: bytes, account_id: str, response: SessionAnswers, cursor: str | None, limit: int
 ) -> FragmentsRead:
-    """The page that the cursor names, without one the first. raises InvalidInput `invalid_cursor`
+    """Return the page at the cursor, or else the first one. raises InvalidInput `invalid_cursor`
 
     key    signs cursors
-    limit  how many answers it has at most
+    limit  the maximum number of answers on the page
     """
     of = account_id, response.session.id, response.answers
     start = START if cursor is None else read_cursor(key, *of, cursor)
@@ -200,7 +200,7 @@ def read_fragments(
     return FragmentsRead(fragments, write_cursor(key, *of, following) if following else None)
 
 
-_ANSWER = len(SESSION_COLUMNS)  # the first place of an answer in a row
+_ANSWER = len(SESSION_COLUMNS)  # index of the first column of the answer in a row
 _RESPONSE = (
     select(*SESSION_COLUMNS, *ANSWER_COLUMNS)
     .outerjoin(Answer, and_(Answer.session_id == ResponseSession.id, Answer.superseded.is_(False)))

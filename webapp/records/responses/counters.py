@@ -1,4 +1,4 @@
-"""Counters of forms and days, and what of the daily quotas is spent."""
+"""Counters of forms and days, and the spending of daily quotas."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -19,7 +19,7 @@ EPOCH_DAY = date(1970, 1, 1)
 
 
 class QuestionCount(database.Base):
-    """How many sessions have a current answer to a scripted question, and how many skipped it."""
+    """For a scripted question, the number of sessions that have answered it, and skipped it."""
 
     __tablename__ = "question_counts"
 
@@ -35,8 +35,8 @@ _QUESTIONS = cast(sa.Table, QuestionCount.__table__)
 class DayCount(database.Base):
     """Responses completed on one UTC day; `day` counts days since the epoch.
 
-    transcribed_ms  length of the recordings that an engine was given to write down
-    model_calls     how often a model was asked for a follow-up question
+    transcribed_ms  length of the recordings that an engine got to transcribe
+    model_calls     number of requests to a model for a follow-up question
     """
 
     __tablename__ = "day_counts"
@@ -49,7 +49,7 @@ class DayCount(database.Base):
 
 
 class LinkViews(database.Base):
-    """How often the public link of a form was opened."""
+    """The number of times that the public link of a form was opened."""
 
     __tablename__ = "link_openings"
 
@@ -59,16 +59,16 @@ class LinkViews(database.Base):
 
 @dataclass(frozen=True, slots=True)
 class QuestionCounts:
-    """How often one question was answered and skipped; changes may be negative."""
+    """The answers and skips of one question; changes may be negative."""
 
     answered: int = 0
     skipped: int = 0
 
 
 def question_count_upsert(*only_if: sa.ColumnElement[bool]) -> sa.Insert:
-    """An INSERT that adds `:more_answered` and `:more_skipped` to the counters of a question.
+    """Return an INSERT that adds `:more_answered` and `:more_skipped` to a question's counters.
 
-    Either may be negative. Nothing is written when both are 0, or a condition does not hold.
+    Either may be negative. It writes nothing when both are 0, or a condition does not hold.
     """
     answered, skipped = (
         sa.bindparam(name, type_=sa.Integer) for name in ("more_answered", "more_skipped")
@@ -113,32 +113,32 @@ def count_questions(form_id: str, changes: Mapping[str, QuestionCounts]) -> None
 def count_completion(
     connection: sa.Connection, form_id: str, stamp: int, *, change: int = 1
 ) -> None:
-    """Add to the day of a completion's stamp (milliseconds). Does not commit."""
+    """Add `change` to the day of a completion's stamp (milliseconds). Does not commit."""
     row = {"form_id": form_id, "day": stamp // DAY_MILLIS, "change": change}
     run(connection, _ADD_DAY, row)
 
 
 def store_link_views(views: Mapping[str, int]) -> None:
-    """Add what was gathered, by share token, in one transaction; unknown links add nothing."""
+    """Add the views by share token in one transaction; unknown links add nothing."""
     with database.write_transaction():
         rows = [{"share_token": token, "change": n} for token, n in sorted(views.items())]
         database.db.session.execute(_ADD_LINK_VIEWS, rows)
 
 
 def read_questions(form_id: str) -> Mapping[str, QuestionCounts]:
-    """By question id; a question that nobody reached is not there."""
+    """Return the counts by question id, without questions that nobody reached."""
     found = database.read_rows(_QUESTIONS_OF_FORM, form=form_id)
     return {row.question_id: QuestionCounts(row.answered, row.skipped) for row in found}
 
 
 def read_link_views(form_id: str) -> int:
-    """How often the link was opened."""
+    """Return how often the form's public link was opened."""
     found = database.read_rows(_LINK_VIEWS_OF_FORM, form=form_id)
     return int(found[0].opened) if found else 0
 
 
 def read_days(form_id: str, now: datetime, *, days: int) -> list[Day]:
-    """The newest `days` UTC days up to today, oldest first, empty ones included."""
+    """Return the newest `days` UTC days up to today, oldest first, including empty ones."""
     today = now.astimezone(UTC).date()
     first = (today - EPOCH_DAY).days - days + 1
     found = database.read_rows(_DAYS_OF_FORM, form=form_id, first=first)
@@ -155,7 +155,7 @@ _LINK_VIEWS_OF_FORM = sa.select(LinkViews.opened).where(LinkViews.form_id == sa.
 _DAYS_OF_FORM = sa.select(DayCount.day, DayCount.completed).where(
     DayCount.form_id == sa.bindparam("form"), DayCount.day >= sa.bindparam("first")
 )
-# The same words on both databases.
+# Both databases accept these statements.
 _ADD_DAY = sa.text(
     "INSERT INTO day_counts (form_id, day, completed) VALUES (:form_id, :day, :change)"
     " ON CONFLICT (form_id, day) DO UPDATE SET completed = day_counts.completed + :change"
@@ -167,7 +167,7 @@ _ADD_LINK_VIEWS = sa.text(
 )
 
 
-# a quota is divided by this; that of the form, or of the server where the name says so
+# divisors of the form's quota, or of the server's where the name says so
 UNCLAIMED_OF_ADDRESS = 20
 UNCLAIMED_OF_FORM = 4
 UNCLAIMED_OF_SERVER = 4
@@ -177,10 +177,10 @@ CALLS_OF_ADDRESS = 10
 
 
 class DaySpending(database.Base):
-    """What was spent of one quota on one day.
+    """The amount spent of one quota on one day.
 
-    day    since the epoch; rows of earlier days are purged
-    share  names the quota; it contains a network address as its keyed hash
+    day    days since the epoch; rows of earlier days are purged
+    share  names the quota; a network address in it is a keyed hash
     spent  milliseconds of sound, or calls
     """
 
@@ -203,9 +203,9 @@ def spend_transcription(  # noqa: PLR0913 - a value each
 ) -> bool:
     """Count a recording before an engine gets it; False if a quota is used up. Commits.
 
-    address_hash        of the network that sent it; None once that was erased
-    claimed             it is part of an answer
-    of_form, of_server  minutes of a day
+    address_hash        of the network that sent the recording; None once that was erased
+    claimed             True if the recording is part of an answer
+    of_form, of_server  minutes per day
     """
     form_ms, server_ms = of_form * 60_000, of_server * 60_000
     narrow: dict[str, int] = {}
@@ -214,7 +214,7 @@ def spend_transcription(  # noqa: PLR0913 - a value each
         narrow[f"unclaimed {address_hash}"] = form_ms // UNCLAIMED_OF_ADDRESS
         narrow[f"unclaimed {form_id}"] = form_ms // UNCLAIMED_OF_FORM
         wide["unclaimed"] = server_ms // UNCLAIMED_OF_SERVER
-    elif address_hash:  # at least the longest recording, however few minutes there are
+    elif address_hash:  # even a small quota allows one recording of any length
         longest = RECORDING_MAX_SECONDS * 1000
         narrow[f"answers {address_hash} {form_id}"] = max(form_ms // ANSWERS_OF_ADDRESS, longest)
         wide[f"answers {address_hash}"] = max(server_ms // ANSWERS_OF_ADDRESS_ON_SERVER, longest)
@@ -231,7 +231,7 @@ def spend_model_call(
 ) -> bool:
     """Count a model call for a respondent; False if a quota is used up. Commits.
 
-    of_form, of_server  calls of a day
+    of_form, of_server  calls per day
     """
     return (
         _spend({f"calls {address_hash}": max(1, of_form // CALLS_OF_ADDRESS)}, 1, now)
@@ -241,17 +241,17 @@ def spend_model_call(
 
 
 def spend_other_call(*, of_server: int, now: datetime) -> bool:
-    """Count a model call for no form; False if the server has none left. Commits."""
+    """Count a model call without a form; False if the server's quota is used up. Commits."""
     return _spend({"calls": of_server}, 1, now)
 
 
 def purge_spending(now: datetime) -> Iterator[int]:
-    """Delete the counts of earlier days; yields the number of rows of each transaction."""
+    """Delete the counts of earlier days; yield the number of rows of each transaction."""
     return delete_in_batches(_TABLE, DaySpending.day < database.to_millis(now) // DAY_MILLIS)
 
 
 def _spend(shares: dict[str, int], amount: int, now: datetime) -> bool:
-    """Add to each share in turn; False at the first that is full, and those after it are left."""
+    """Add to each share in turn; stop and return False at the first one that is full."""
     return all(_add(_TO_SHARE, share, amount, most, now) for share, most in shares.items())
 
 
@@ -261,9 +261,9 @@ def _add(statement: sa.TextClause, key: str, amount: int, most: int, now: dateti
 
 
 def _addition(table: str, key: str, column: str, zero: str = "") -> sa.TextClause:
-    """Adds `:more` to a column of a day unless that makes it more than `:most`.
+    """Return a statement that adds `:more` to a day's column unless the total exceeds `:most`.
 
-    zero  another column of a new row
+    zero  another column, which is 0 in a new row
     """
     total = f"{table}.{column} + excluded.{column}"
     return sa.text(

@@ -1,7 +1,7 @@
-"""The cursor: a stamp for each answer and each completion, and the reading of what came after one.
+"""Read the answers and completions of a form that came after a cursor, which is a stamp.
 
-Every answer and every completion of a form has a unique stamp (milliseconds),
-taken under the lock of its form's row, so per form the order of stamps is the order of commits.
+Every answer and every completion of a form has a unique stamp (milliseconds), taken under the
+lock of the form's row, so that within a form the order of stamps is the order of commits.
 """
 
 from collections import namedtuple
@@ -29,12 +29,12 @@ from webapp.records.responses.models import (
 from webapp.records.responses.recordings import attachments_of
 
 PAGE_MAX_ITEMS = 200  # answers and completions in one result page
-PAGE_MAX_BYTES = 512 * 1024  # keeps a page inside an agent's context
+PAGE_MAX_BYTES = 512 * 1024  # a page fits into an agent's context
 NOW = sa.bindparam("now", type_=sa.BigInteger)
 
 
 class StampedForm(Protocol):
-    """The columns of a form that reading what came after a cursor needs."""
+    """The columns of a form that reading its responses needs."""
 
     @property
     def id(self) -> str: ...
@@ -44,7 +44,7 @@ class StampedForm(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ResponsePage:
-    """What came after a cursor; `next_since` is the stamp to ask with next, in milliseconds."""
+    """The responses after a cursor; `next_since` is the next cursor, in milliseconds."""
 
     sessions: list[SessionAnswers]
     answer_count: int
@@ -53,10 +53,10 @@ class ResponsePage:
 
 
 def next_stamp(last_stamp: sa.ColumnElement[int]) -> sa.ColumnElement[int]:
-    """`:now` in milliseconds, or the millisecond after the form's newest stamp if that is later.
+    """Return `:now` in milliseconds, or the form's newest stamp plus 1 if that is later.
 
-    Taken by the UPDATE of the form's row, whose lock makes the order of stamps that of commits,
-    also when a clock is set back.
+    The UPDATE of the form's row takes the stamp. Its lock gives stamps the order of commits, even
+    when a clock is set back.
     """
     return sa.case((last_stamp < NOW, NOW), else_=last_stamp + 1)
 
@@ -68,12 +68,12 @@ def read_responses(
     max_items: int = PAGE_MAX_ITEMS,
     max_bytes: int = PAGE_MAX_BYTES,
 ) -> ResponsePage:
-    """The answers stamped after `since` and the sessions completed after it, oldest first.
+    """Return the answers stamped and the sessions completed after `since`, oldest first.
 
-    form        its `last_stamp` bounds the page, so that what commits while we read belongs to a
-                later page and is not skipped
+    form        its `last_stamp` ends the page, so that what is committed during the read comes on
+                a later page and is not skipped
     since       milliseconds, exclusive; None = from the beginning
-    next_since  stamp of the last item returned, else `since` as it was; None when there is neither
+    next_since  stamp of the last item returned, or else the given `since`
     """
     if since is not None and since >= form.last_stamp:
         return ResponsePage([], 0, since, truncated=False)
@@ -88,7 +88,7 @@ def read_responses(
 
 
 def has_answer_after(form: StampedForm, since: int | None) -> bool:
-    """Whether an answer that is current was stamped after `since` (milliseconds)."""
+    """Return True if a current answer was stamped after `since` (milliseconds)."""
     if since is not None and since >= form.last_stamp:
         return False
     values = {"form_id": form.id, "since": since or 0, "until": form.last_stamp}
@@ -96,7 +96,7 @@ def has_answer_after(form: StampedForm, since: int | None) -> bool:
 
 
 _Item: TypeAlias = Any  # a row of an answer, or of a completion (its `id` is None), and its session
-_SESSION = len(ANSWER_COLUMNS)  # the first place of a session in an item
+_SESSION = len(ANSWER_COLUMNS)  # index of the first column of the session in an item
 _STAMP = attrgetter("stamp")
 
 
@@ -109,7 +109,7 @@ def _between(
 def _of_completion(
     column: sa.ColumnElement[int] | sa.ColumnElement[str] | sa.ColumnElement[object],
 ) -> sa.ColumnElement[int | None] | sa.ColumnElement[object]:
-    """What a completion has in the place of this column of answers: its stamp, or nothing."""
+    """Return what a completion has in this column of answers: its stamp, or null."""
     if column.key == "stamp":
         return ResponseSession.completed_stamp.label("stamp")
     return sa.cast(sa.null(), column.type).label(column.key)
@@ -133,8 +133,8 @@ def _first(items: sa.GenerativeSelect) -> sa.Select[*tuple[object, ...]]:
     return sa.select(*items.order_by("stamp").limit(sa.bindparam("most")).subquery().c)
 
 
-# in one statement: on PostgreSQL going there takes longer than finding what is new.
-# Both databases merge two indexes and stop at the limit, PostgreSQL only if each part has its own
+# One statement, because a round trip to PostgreSQL takes longer than the query. Both databases
+# merge two indexes and stop at the limit, PostgreSQL only if each part has its own.
 _ITEMS_AFTER = _first(sa.union_all(_first(_ANSWERS_AFTER), _first(_COMPLETIONS_AFTER)))
 _ITEMS_IN_ONE_ROW = sa.select(
     sa.func.json_group_array(
@@ -146,10 +146,10 @@ _ItemOfJson = namedtuple("_ItemOfJson", _COLUMNS, rename=True)  # type: ignore[m
 
 
 def _read_items(form_id: str, since: int, until: int, most: int) -> Sequence[_Item]:
-    """At most so many answers and completions.
+    """Return at most `most` answers and completions.
 
-    On SQLite in one row: its driver releases the interpreter lock for each row and waits behind
-    other threads to take it again. With sixteen clients ten answers are read 1.3 times as fast.
+    SQLite returns them in one row, because its driver releases the interpreter lock for each row
+    and waits to take it again: with sixteen clients, it reads ten answers 1.3 times as fast.
     """
     values = {"form_id": form_id, "since": since, "until": until, "most": most}
     if not on_sqlite():
@@ -159,7 +159,7 @@ def _read_items(form_id: str, since: int, until: int, most: int) -> Sequence[_It
 
 
 def _fitting(items: list[_Item], max_items: int, max_bytes: int) -> int:
-    """How many items one page may hold: at least one, whatever its size."""
+    """Return how many items one page may hold: at least one, whatever its size."""
     room = max_bytes
     for position, item in enumerate(items[:max_items]):
         room -= 300 + (count_bytes(item.question_text, item.answer_text) if item.id else 0)
@@ -169,7 +169,7 @@ def _fitting(items: list[_Item], max_items: int, max_bytes: int) -> int:
 
 
 def _by_session(items: list[_Item], attachments: dict[str, AttachmentRow]) -> list[SessionAnswers]:
-    """Sessions in the order of their first item."""
+    """Return the items grouped by session, in the order of the first item of each."""
     sessions: dict[object, SessionAnswers] = {}
     for item in items:
         entry = sessions.get(item[_SESSION])

@@ -1,4 +1,4 @@
-"""Sessions and answers as they are stored, and which ones are being deleted."""
+"""The tables of sessions and answers, and of their pending deletions."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping
@@ -20,11 +20,11 @@ ABANDONED_AFTER_SECONDS = 24 * 3600
 
 
 class ResponseSession(database.Base):
-    """One respondent's session with a form; `key_hash` is the SHA-256 of the key they carry.
+    """One respondent's session with a form; `key_hash` is the SHA-256 of the respondent's key.
 
-    `answered` holds the ids of the current answers by question id, `answer_count` how many.
-    `suspect` flags a response that looks automated. `read_stamp` is the newest stamp among its
-    answers and its completion when its creator read it alone, ahead of the form's `seen_stamp`.
+    `answered` holds the ids of the current answers by question id, `answer_count` their number.
+    `suspect` flags a response that looks automated. `read_stamp` is the session's newest stamp
+    at the time its creator read it alone, ahead of the form's `seen_stamp`.
     """
 
     __tablename__ = "response_sessions"
@@ -62,7 +62,7 @@ class Answer(database.Base):
     __table_args__ = (
         sa.UniqueConstraint("form_id", "stamp"),
         sa.UniqueConstraint("session_id", "answer_key"),
-        # by question, newest first; with the count of words, so that "usually" reads no text
+        # by question, newest first; with the word count, so that "usually" reads no text
         sa.Index(
             "ix_answers_of_question",
             "form_id",
@@ -93,9 +93,9 @@ class Answer(database.Base):
 
 
 class Completion(NamedTuple):
-    """A completed response, before the commit; `stamp` in milliseconds.
+    """A completed response before the commit; `stamp` is in milliseconds.
 
-    is_awaited  whether the form has live subscriptions
+    is_awaited  True if the form has live subscriptions
     """
 
     form_id: str
@@ -106,7 +106,7 @@ class Completion(NamedTuple):
 
 
 class AnswerRow(NamedTuple):
-    """An answer as read in bulk; `stamp` in milliseconds, words as plain text."""
+    """An answer as read in bulk; `stamp` in milliseconds, enums as plain text."""
 
     id: str
     session_id: str
@@ -144,16 +144,16 @@ class AttachmentRow(NamedTuple):
 
     @property
     def name(self) -> str:
-        """A file name of ours: what a client calls its file is not stored."""
+        """Return a file name made here, as the client's name for the file is not stored."""
         day = database.from_millis(self.created_at).date().isoformat()
         return f"recording-{day}-{self.id[-6:]}{PurePosixPath(self.object_key).suffix}"
 
 
 @dataclass(slots=True)
 class SessionAnswers:
-    """A session with those of its answers that the page holds, oldest first.
+    """A session with the answers on one page, oldest first.
 
-    attachments  by id of the answer; those of other sessions may be among them
+    attachments  by id of the answer, possibly with those of other sessions
     """
 
     session: SessionRow
@@ -162,26 +162,26 @@ class SessionAnswers:
 
 
 def current_answers(session_ids: Iterable[str]) -> list[AnswerRow]:
-    """The answers of these sessions that no correction superseded, oldest first."""
+    """Return the answers of these sessions that no correction superseded, oldest first."""
     found = database.read_rows(_CURRENT_ANSWERS, sessions=list(session_ids))
     return [AnswerRow._make(row) for row in found]
 
 
 def count_words(answer_text: str) -> int:
-    """About how many words; scripts without spaces count 1.7 characters as one."""
+    """Estimate the number of words; in scripts without spaces, 1.7 characters count as one."""
     unspaced = len(_UNSPACED.findall(answer_text))
     return len(_UNSPACED.sub(" ", answer_text).split()) + round(unspaced / 1.7)
 
 
 def count_bytes(question_text: str, answer_text: str) -> int:
-    """What an answer adds to its form's `answer_bytes`."""
+    """Return the bytes that an answer adds to its form's `answer_bytes`."""
     return len((question_text + answer_text).encode("utf-8", "surrogatepass"))
 
 
 def stored_bytes(session_ids: Collection[str]) -> int:
-    """What all answers of these sessions have added, superseded ones included."""
+    """Return the bytes that all answers of these sessions added, superseded ones included."""
     texts = Answer.question_text.concat(Answer.answer_text)
-    length = sa.func.length(sa.cast(texts, sa.LargeBinary))  # SQLite counts characters else
+    length = sa.func.length(sa.cast(texts, sa.LargeBinary))  # else SQLite counts characters
     if not database.on_sqlite():
         length = sa.func.octet_length(texts)
     query = sa.select(sa.func.coalesce(sa.func.sum(length), 0)).where(
@@ -191,7 +191,7 @@ def stored_bytes(session_ids: Collection[str]) -> int:
 
 
 def session_status(session: SessionRow, now_millis: int) -> SessionStatus:
-    """The stored status, or `abandoned` after 24 hours without activity."""
+    """Return the stored status, or `abandoned` after 24 hours without activity."""
     unfinished = session.status != SessionStatus.COMPLETED
     if unfinished and now_millis - session.last_active_at > ABANDONED_AFTER_SECONDS * 1000:
         return SessionStatus.ABANDONED
@@ -204,7 +204,7 @@ _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3
 def raw_column(
     column: InstrumentedAttribute[object],
 ) -> sa.ColumnElement[int] | sa.ColumnElement[str] | sa.ColumnElement[object]:
-    """The stored value without conversion: pages hold hundreds of rows, conversions cost most."""
+    """Return the stored value without conversion, the main cost of pages with many rows."""
     if isinstance(column.type, database.UtcDateTime):
         return sa.type_coerce(column, sa.BigInteger).label(column.key)
     if isinstance(column.type, sa.Enum):
@@ -224,12 +224,12 @@ _CURRENT_ANSWERS = (
 
 
 class ResponseDeletion(database.Base):
-    """One deletion; its row goes when all of it is done.
+    """One deletion of responses; its row is deleted when all the work is done.
 
-    session_id      the response; null for those of the form that look automated and have not
-                    changed since `scheduled_at`
-    response_count  how many it was of when it was scheduled
-    begun_at        set for good: from then on it cannot be undone
+    session_id      the response; null for all responses of the form that look automated and have
+                    not changed since `scheduled_at`
+    response_count  the number of responses when the deletion was scheduled
+    begun_at        when the work began; from then on the deletion cannot be undone
     """
 
     __tablename__ = "response_deletions"
@@ -245,7 +245,7 @@ class ResponseDeletion(database.Base):
 
 
 _D, _S = ResponseDeletion, ResponseSession
-LOOKS_AUTOMATED = _S.suspect.is_(True)  # as the index of these says it
+LOOKS_AUTOMATED = _S.suspect.is_(True)  # spelled as in the index of these sessions
 _HIDES = (
     _D.form_id == _S.form_id,
     sa.or_(
@@ -253,7 +253,7 @@ _HIDES = (
         sa.and_(_D.session_id.is_(None), LOOKS_AUTOMATED, _S.last_active_at <= _D.scheduled_at),
     ),
 )
-# as a CASE: an EXISTS by itself PostgreSQL would join, and may read all sessions for that
+# a CASE, because PostgreSQL turns a plain EXISTS into a join and may then read all sessions
 IS_SHOWN: sa.ColumnElement[bool] = sa.case(
     (sa.exists(sa.select(_D.id).where(*_HIDES).correlate(_S)), False), else_=True
 )

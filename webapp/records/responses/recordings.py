@@ -1,9 +1,9 @@
-"""Recordings of spoken answers, and the objects in the audio store that are to be erased.
+"""Recordings of spoken answers, and the objects to erase from the audio store.
 
-A recording hangs on the hash of a session key and on a question until an answer claims it:
-uploading makes no session. Whatever deletes its row, withdrawal, trash, account or replacement,
-notes the key of its object for erasure in the same transaction, because a trigger of the table
-does.
+Uploading creates no session: until an answer claims it, a recording belongs to the hash of a
+session key and to a question. When its row is deleted for any reason (withdrawal, trash, account
+or replacement), a trigger of the table notes the key of its object for erasure, in the same
+transaction.
 """
 
 from collections.abc import Iterable
@@ -24,24 +24,24 @@ class Recording(Base):
     """One recording; its object is in the audio store before the row is.
 
     upload_key         made for each recorder, so that a retry is stored once
-    session_id         with `answer_id` set by the answer that claims it, and moved by a correction
-    object_key         of the audio store; media type and size in bytes are ours, no client's
-    transcriber        the host that the page named, "" for none; no other ever gets the recording
+    session_id         set with `answer_id` by the answer that claims it; a correction moves both
+    object_key         in the audio store; the server, not the client, sets media type and size
+    transcriber        the host that the page named, "" for none; no other host gets the recording
     levels             the loudness in 64 steps of equal length, each a digit from 0 to 9
-    transcript         as heard, which may not be what was sent
-    attempts           of writing it down; the next is due at `next_at`, none if that is null
-    address_hash       keyed, of the network that sent it; null once an answer has its words
+    transcript         as transcribed; the respondent may have sent another text
+    attempts           at transcription; the next is due at `next_at`, none if that is null
+    address_hash       keyed hash of the sender's network; null once an answer has the transcript
     """
 
     __tablename__ = "recordings"
     __table_args__ = (
         sa.UniqueConstraint("key_hash", "upload_key"),
-        # of an answer; those that no answer claimed, by age
+        # by answer, and by age for those that no answer claimed
         sa.Index("ix_recordings_claimed", "answer_id", "created_at"),
         sa.Index("ix_recordings_session_id", "session_id"),
         sa.Index("ix_recordings_of_question", "form_id", "key_hash", "question_id"),
         sa.Index("ix_recordings_due", "next_at"),
-        # unclaimed ones
+        # for unclaimed recordings
         sa.Index("ix_recordings_of_form", "form_id", "answer_id", "created_at"),
         sa.Index("ix_recordings_of_address", "address_hash", "created_at"),
     )
@@ -71,7 +71,7 @@ class Recording(Base):
 
 
 class ObjectDeletion(Base):
-    """An object of the audio store whose row is gone, to be erased; `noted_at` in milliseconds."""
+    """An object to erase from the audio store; its row is gone. `noted_at` is in milliseconds."""
 
     __tablename__ = "object_deletions"
 
@@ -79,12 +79,12 @@ class ObjectDeletion(Base):
     noted_at: Mapped[int] = mapped_column(sa.BigInteger)
 
 
-VOICE = ResponseType.VOICE.value  # plain text, as each answer of a page is compared with it
-LATE = "late:"  # how the keys of answers begin that no respondent sent, or could send
+VOICE = ResponseType.VOICE.value  # plain text, because a page compares every answer with it
+LATE = "late:"  # prefix of answer keys that no respondent sends, or could send
 
 
 class GivenAnswer(Protocol):
-    """What tells whether an answer has a recording; both are None in rows of something else."""
+    """The columns that tell whether an answer has a recording; None in rows without an answer."""
 
     @property
     def id(self) -> str | None: ...
@@ -93,41 +93,41 @@ class GivenAnswer(Protocol):
 
 
 def late_answer_key(answer_id: str) -> str:
-    """The key of the answer that a late transcript puts in the place of this one."""
+    """Return the key of the late transcript that replaces this answer."""
     return LATE + answer_id
 
 
 def written_late(answer_key: InstrumentedAttribute[str]) -> sa.ColumnElement[bool]:
-    """Whether an answer is a late transcript, which its respondent has not seen."""
+    """Return the condition that an answer is a late transcript, unseen by its respondent."""
     return answer_key.startswith(LATE, autoescape=True)
 
 
 def replaced_by_late(answer_key: InstrumentedAttribute[str]) -> sa.ColumnElement[str]:
-    """The id of the answer in whose place a late transcript is."""
+    """Return the id of the answer that a late transcript replaced."""
     return sa.func.substr(answer_key, len(LATE) + 1)
 
 
 def spoken_ids(answers: Iterable[GivenAnswer]) -> list[str]:
-    """The ids of the answers that were given with a recording."""
+    """Return the ids of the answers that were given with a recording."""
     return [each.id for each in answers if each.response_type == VOICE and each.id]
 
 
 def attachments_of(answers: Iterable[GivenAnswer]) -> dict[str, AttachmentRow]:
-    """The recordings of these answers by id of the answer; no statement where all were typed."""
+    """Return recordings by the id of their answer; run no statement if all were typed."""
     ids = spoken_ids(answers)
     rows = read_rows(_ATTACHMENTS, answers=ids) if ids else ()
     return {row.answer_id: AttachmentRow._make(row) for row in rows}
 
 
 def claimed_bytes(deleted: Iterable[sa.Row[int, str | None]]) -> int:
-    """The bytes of `answer_bytes` that deleted recordings took; rows with `size`, `answer_id`."""
+    """Return the share of deleted recordings in `answer_bytes`; rows have `size`, `answer_id`."""
     return sum(row.size for row in deleted if row.answer_id)
 
 
 def find_attachment(form_id: str, attachment_id: str) -> AttachmentRow:
-    """The recording of a current answer to this form.
+    """Return the recording of a current answer to this form.
 
-    raises  NotFound `not_found`, also once it was replaced or withdrawn
+    raises  NotFound `not_found`, also once the recording was replaced or withdrawn
     """
     rows = read_rows(_ATTACHMENT, form_id=form_id, attachment_id=attachment_id)
     if not rows:
@@ -136,7 +136,7 @@ def find_attachment(form_id: str, attachment_id: str) -> AttachmentRow:
 
 
 def no_attachment() -> NotFound:
-    """The refusal of an unknown recording, and of one that is gone."""
+    """Return the refusal of an unknown or deleted recording."""
     return NotFound(
         ErrorCode.NOT_FOUND,
         "There is no attachment with this attachmentId in this form; it may have been replaced "
