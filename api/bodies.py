@@ -13,7 +13,7 @@ from api.wire.timestamps import parse_since
 from webapp.base.config import settings
 from webapp.base.errors import ErrorCode, InvalidInput, sent
 
-API_BODY_MAX_BYTES = 256 * 1024  # bounds all questions of a draft together
+API_BODY_MAX_BYTES = 256 * 1024  # limits all questions of a draft together
 
 
 def json_answer(

@@ -1,4 +1,4 @@
-"""Drafts: creating, reading, changing and publishing them, with their prepared follow-ups."""
+"""REST routes of drafts and their prepared follow-ups, and the steps that tools share."""
 
 import hashlib
 import re
@@ -87,7 +87,7 @@ def create_draft(
     repeatable: Repeatable | None = None,
     agent_note: str | None = None,
 ) -> Draft:
-    """Store a draft as `editing.create_draft`; a repeat uses no quota."""
+    """Store a draft with `editing.create_draft`; a repeat uses no quota."""
     draft = editing.create_draft(
         caller.account_id,
         changes,
@@ -108,7 +108,7 @@ def update_draft(
     expected_revision: int | None = None,
     agent_note: str | None = None,
 ) -> Draft:
-    """Change a draft as `editing.update_draft`, and wake its waits."""
+    """Change a draft with `editing.update_draft`, and wake its waits."""
     draft = editing.update_draft(
         caller.account_id,
         draft_id,
@@ -123,7 +123,7 @@ def update_draft(
 
 
 def publish_draft(caller: Caller, draft_id: str) -> Published:
-    """Publish as `publishing.publish_draft`; the operator or creator may let agents confirm."""
+    """Publish with `publishing.publish_draft`; the operator or creator may let agents confirm."""
     agent_decides = caller.attests_publish or settings().publish_confirmation == "agent"
     published = publishing.publish_draft(
         caller.account_id,

@@ -65,7 +65,7 @@ def init_app(app: Flask, elsewhere: Callable[[HTTPException], AnyResponse]) -> N
 
 def outcome(failure: errors.Outcome) -> Response:
     """Answer an expected failure of a use case or of the guard."""
-    if isinstance(failure.code, errors.PageCode):  # not in the contract
+    if isinstance(failure.code, errors.PageCode):  # the contract has no such code
         return unexpected(failure)
     headers = {}
     draft_id = (request.view_args or {}).get("draft_id")

@@ -1,4 +1,4 @@
-"""Forms with their responses, recordings and agent tokens."""
+"""REST routes of forms with their responses, recordings and agent tokens."""
 
 from datetime import timedelta
 from http import HTTPStatus

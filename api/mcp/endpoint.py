@@ -145,7 +145,7 @@ def discover(_call: Call, _params: Json) -> Json:
 
 
 def initialize(_call: Call, params: Json) -> Json:
-    """Answer `initialize`, which begins the earlier versions; it creates no session."""
+    """Answer `initialize`, the first call of the earlier versions; it creates no session."""
     asked = params.get("protocolVersion")
     version = asked if isinstance(asked, str) and asked in protocol.LEGACY else protocol.LEGACY[0]
     return {

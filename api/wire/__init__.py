@@ -1,1 +1,1 @@
-"""Types and serializers of what agents read."""
+"""Types and serializers of the objects that agents read."""

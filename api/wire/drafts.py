@@ -10,7 +10,7 @@ from webapp.records.drafts import Draft
 from webapp.records.forms import FormLink
 
 CHANGE_SHOWN_CHARS = 500  # of each text that a creator changed
-IDEMPOTENCY_KEY_MAX_CHARS = 255  # as Stripe
+IDEMPOTENCY_KEY_MAX_CHARS = 255  # the limit of Stripe
 
 Confirmation = Literal["none", "current", "stale", "returned"]
 

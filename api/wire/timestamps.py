@@ -1,4 +1,4 @@
-"""Moments on the wire: RFC 3339 in, milliseconds since the epoch inside, `….fffZ` out."""
+"""Times on the wire: RFC 3339 in, milliseconds since the epoch inside, `….fffZ` out."""
 
 import re
 from datetime import datetime, timedelta

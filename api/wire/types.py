@@ -41,7 +41,7 @@ class Error(Body):
 
 
 class SchemaGenerator(GenerateJsonSchema):
-    """Omits titles and defaults (nothing is filled in for callers); null joins the type array."""
+    """Omits titles and defaults (nothing is filled in for callers); null is in the type array."""
 
     def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
         inner = self.generate_inner(schema["schema"])

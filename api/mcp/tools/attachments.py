@@ -1,4 +1,4 @@
-"""The tool that returns a recording, and the signed address that serves it."""
+"""The tool that returns a recording, and the route that serves it at a signed address."""
 
 import base64
 from datetime import datetime, timedelta

@@ -59,7 +59,7 @@ class FormArguments(InputModel):
 RESULT_BYTES = 48 * 1024  # limit for the text of a result
 TEXT_BYTES = RESULT_BYTES - 512  # its JSON; the rest is for the marks around it
 PAGE_BYTES = TEXT_BYTES - 1024  # a page in it; the rest is for a cursor or a wait
-LIMIT_MAX = 1000  # more than fit on a page
+LIMIT_MAX = 1000  # more items than fit on a page
 TEXTS = {"title", "goal", "text", "context", "note", "before", "after"}  # fields to cut
 TEXTS |= {"questionText", "answerText"}
 
