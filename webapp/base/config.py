@@ -24,8 +24,8 @@ from webapp.base import config_readers as readers
 from webapp.base.config_readers import is_loopback
 from webapp.base.data_folder import DATABASE, DEFAULT_FOLDER
 
-RULES, OPENAI, ANTHROPIC = "none", "openai", "anthropic"  # who writes follow-up questions
-NOBODY, WHISPER = "none", "whisper"  # who transcribes, besides OPENAI
+RULES, OPENAI, ANTHROPIC = "none", "openai", "anthropic"  # authors of follow-up questions
+NOBODY, WHISPER = "none", "whisper"  # transcribers, besides OPENAI
 ON_THIS_SERVER = "localhost"  # the host of an engine that runs in a child process
 REQUEST_FIELDS_MAX_CHARS = 10_000
 OWN_REQUEST_FIELDS = {"messages", "model", "stream", "system"}

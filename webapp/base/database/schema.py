@@ -62,7 +62,7 @@ OLDEST_TRANSACTION = sa.text(
 
 
 class NewerSchema(Exception):
-    """A newer program made the schema, which this one cannot use; the message names it."""
+    """A newer program made the schema, and this one cannot use it; the message says which."""
 
 
 class TablesInUse(Exception):
@@ -264,13 +264,13 @@ def _unknown(revision: str) -> str:
 
 
 def require_served() -> None:
-    """Raise NewerSchema if this code does not know the schema, which does not support it."""
+    """Raise NewerSchema if this code neither knows the schema nor is supported by it."""
     if present() not in {None, *revisions()} and (reason := refusal()):
         raise NewerSchema(f"Askback cannot work on this database: {reason}")
 
 
 def require_known() -> None:
-    """Raise NewerSchema unless this code knows the schema: commands that change tables have to."""
+    """Raise NewerSchema unless this code knows the schema, as commands that change tables need."""
     found = present()
     if found and found not in revisions():
         raise NewerSchema(f"Askback cannot change this database: {_unknown(found)}")

@@ -96,7 +96,7 @@ def begin_writing(connection: Connection) -> None:
 
 @contextmanager
 def ending(connection: Connection) -> Iterator[None]:
-    """Commit what `begin_writing` began after the block; roll back if the block raises.
+    """After the block, commit what `begin_writing` began; roll back if the block raises.
 
     The connection stays usable. raises  OperationalError: nothing is stored then
     """
@@ -104,7 +104,7 @@ def ending(connection: Connection) -> Iterator[None]:
     driver = pooled.dbapi_connection
     try:
         yield
-        if connection.engine.dispatch.commit:  # call listeners of the engine
+        if connection.engine.dispatch.commit:  # as SQLAlchemy's own commit does
             connection.engine.dispatch.commit(connection)
         try:
             driver.execute("COMMIT")
@@ -156,7 +156,7 @@ def _wait_for_others() -> None:
 
 
 def _begin_immediate(driver: Any, seconds: float) -> None:
-    """Begin; wait for other programs only as long as waiting for our own writers has left."""
+    """Begin, waiting for other programs only in the time that our own writers have left."""
     spent = seconds < LOCK_SECONDS - 0.1
     if spent:
         driver.execute(f"PRAGMA busy_timeout={_millis(max(seconds, 0.001))}")

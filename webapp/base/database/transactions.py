@@ -59,9 +59,9 @@ def execute(statement: Executable, **values: Any) -> CursorResult[*tuple[Any, ..
 def read_rows(statement: Executable, **values: Any) -> Sequence[Row[*tuple[Any, ...]]]:
     """Return all rows of one SELECT, in a transaction of its own unless the session is in one.
 
-    The request keeps the connection for further reads until the session begins, for
-    `release_connections` or its end: requests that held one connection and waited for a second
-    could deadlock. A connection that the server drops is replaced once.
+    The request keeps the connection for further reads until the session begins, it ends or calls
+    `release_connections`: requests that held one connection and waited for a second could deadlock.
+    A connection that the server drops is replaced once.
 
     Build the statement once, with `bindparam` and without lists (`in_`): it is prepared and kept.
     """
@@ -186,7 +186,7 @@ def _leave_session() -> None:
 
 
 def release_connections(*_of_the_event: object) -> None:
-    """Return this request's connections to the pool, never raise; call it before any wait."""
+    """Return this request's connections to the pool without raising; call it before any wait."""
     db.session.remove()
     _close_connection()
 
