@@ -1,4 +1,4 @@
-"""Background work of a process, and the erasing of recordings."""
+"""Background work of a process, and the erasure of recordings."""
 
 import logging
 import threading
@@ -38,17 +38,17 @@ PAUSE_SECONDS = 0.05  # between the transactions of a purge, so that other write
 
 log = logging.getLogger("askback.background")
 Purge: TypeAlias = Callable[[datetime], Iterator[int]]
-Work: TypeAlias = dict[float, tuple[Purge, ...]]  # by the seconds after which it is done again
+Work: TypeAlias = dict[float, tuple[Purge, ...]]  # by the seconds between two runs
 
 
 def erase_noted(_now: datetime) -> Iterator[int]:
-    """Erase objects whose row is gone; yields how many, after each batch."""
+    """Erase objects whose row is gone; yields the number of each batch."""
     while erased := uploads.erase_noted_objects():
         yield erased
 
 
 def erase_unreferenced(now: datetime) -> Iterator[int]:
-    """Erase objects without a row, once they are a day old; yields how many, for each batch.
+    """Erase objects without a row that are a day old; yields the number of each batch.
 
     Younger ones may belong to an upload or a restore that has not committed its rows.
     """
@@ -61,7 +61,7 @@ def erase_unreferenced(now: datetime) -> Iterator[int]:
 
 
 def erase_spooled(_now: datetime) -> Iterator[int]:
-    """Erase what killed processes left of uploads, and of copies for transcription."""
+    """Delete uploads, and copies for transcription, that killed processes left behind."""
     empty_spool(settings().data_folder)
     return iter(())
 
@@ -69,7 +69,7 @@ def erase_spooled(_now: datetime) -> Iterator[int]:
 EXPIRIES: tuple[Purge, ...] = (end_expired, uploads.purge_unclaimed)
 WORK: Work = {
     DELETE_SECONDS: (purge_deleted_responses,),
-    # what people gave up for good: its recordings are to be gone within a minute, too
+    # recordings in deleted forms and accounts must be gone within a minute, too
     ERASE_SECONDS: (purge_deleted, purge_deleted_accounts),
     PURGE_SECONDS: (
         *(purge_discarded, purge_dead, purge_expired_links),
@@ -84,7 +84,7 @@ ERASURES: tuple[Work, ...] = (
 
 
 def count_without_object() -> tuple[int, int]:
-    """How many recordings there are, and how many of them have no object."""
+    """Return the number of recordings, and how many of them have no object."""
     rows = set(uploads.object_keys())
     missing = rows - {each.key for each in audio_store().list_objects()}
     # some may have been withdrawn since they were read
@@ -93,7 +93,7 @@ def count_without_object() -> tuple[int, int]:
 
 @contextmanager
 def background_work(app: Flask) -> Iterator[None]:
-    """Run the threads while the block runs; the last counts are stored when it ends."""
+    """Run the threads during the block; the last counts are stored at its end."""
     ended = threading.Event()
     config: Settings = app.config["SETTINGS"]
     without_events = () if config.mcp_events_enabled else (note_unqueued,)
@@ -118,7 +118,7 @@ def background_work(app: Flask) -> Iterator[None]:
 def _work(
     app: Flask, ended: threading.Event, work: Work, stores: Sequence[Callable[[], None]]
 ) -> None:
-    """Call all of `stores` each second and once at the end, and the work when its time comes."""
+    """Call all of `stores` each second and once at the end, and each part of `work` when due."""
     due = dict.fromkeys(work, time.monotonic())
     while not ended.wait(STORE_SECONDS):
         _each(app, stores)
@@ -130,7 +130,7 @@ def _work(
 
 
 def _each(app: Flask, works: Sequence[Callable[[], None]]) -> None:
-    """Log a failure and do the others: the database may be unavailable for a while."""
+    """Call all works; log failures and continue, as the database may be unavailable for a while."""
     for work in works:
         with app.app_context():
             try:

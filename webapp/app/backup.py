@@ -1,8 +1,8 @@
 """Backs up the whole database into one file alongside running servers, and restores it.
 
 A backup is a zip file: `manifest.json`, `tables/{name}.jsonl` with one row per line, and
-`recordings/{key}`. Rows are all that a restore takes from it, into tables that our own migrations
-make; so a backup of SQLite can be restored on PostgreSQL, and the other way round.
+`recordings/{key}`. A restore inserts the rows into tables that our own migrations create, so a
+backup of SQLite can be restored on PostgreSQL, and the other way round.
 """
 
 import base64
@@ -60,7 +60,7 @@ class BackupFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """The description in a backup.
+    """The table of contents of a backup.
 
     tables  columns and number of rows, by name
     """
@@ -74,20 +74,20 @@ class Manifest:
 def back_up(url: sa.URL, file: Path, store: AudioStore) -> list[str]:
     """Write the database at `url` and its recordings to a new file with mode 0600.
 
-    Returns notes for the operator about recordings that are not in it. Raises BackupFailed.
+    Returns notes for the operator about recordings that the file lacks. Raises BackupFailed.
     """
     with _transaction(url) as connection:
         return _write(connection, file, store)
 
 
 def restore(url: sa.URL, file: Path, folder: Path, store: AudioStore) -> str:
-    """Restore the database from `file`; returns a line about where the old one is kept.
+    """Restore the database from `file`; returns a line that says where the old one is kept.
 
     No server may use it: on SQLite the lock of the data folder prevents that, on PostgreSQL other
-    connections are detected. The result has the newest schema. All is one transaction, so that a
-    killed process leaves the old database; recordings, which come first, belong to nothing before
-    its end. Raises BackupFailed; needs an application context.
-    folder  where the backup of the replaced database goes
+    connections are detected. The result has the newest schema. One transaction changes all tables,
+    so a killed process leaves the old database; recordings are stored first, and no row refers to
+    them before it commits. Raises BackupFailed; needs an application context.
+    folder  for the backup of the replaced database
     """
     with _opened(file) as archive:
         manifest = _checked(archive, file)
@@ -116,7 +116,7 @@ def restore(url: sa.URL, file: Path, folder: Path, store: AudioStore) -> str:
 
 
 def _write(connection: sa.Connection, file: Path, store: AudioStore) -> list[str]:
-    """What `back_up` does, in a transaction that sees one state of the database."""
+    """Write the backup from a transaction that sees one state of the database."""
     writing = file.with_name(f"{file.name}.part")
     try:
         if file.exists():
@@ -174,7 +174,7 @@ def _as_json(value: object) -> dict[str, str]:
 def _write_recordings(
     connection: sa.Connection, archive: ZipFile, store: AudioStore, seen: sa.MetaData
 ) -> Iterator[str]:
-    """Those of a folder; one that is withdrawn meanwhile may be gone. Yields notes."""
+    """Copy recordings of a folder, except those withdrawn meanwhile; yields notes."""
     if not isinstance(store, FolderStore):
         yield NOT_INCLUDED.format(store.place)
         return
@@ -199,7 +199,7 @@ def _write_recordings(
 
 @contextmanager
 def _opened(file: Path) -> Iterator[ZipFile]:
-    """The archive; what is wrong in it, also later, raises BackupFailed."""
+    """Open the archive; raise BackupFailed for damage, also when it is read later."""
     if not file.is_file():
         raise BackupFailed(f"There is no file {file}.")
     try:
@@ -210,7 +210,7 @@ def _opened(file: Path) -> Iterator[ZipFile]:
 
 
 def _checked(archive: ZipFile, file: Path) -> Manifest:
-    """The manifest of a backup that has what our schema has, and nothing else."""
+    """Return the manifest of a backup that has exactly the tables and columns of our schema."""
     try:
         manifest = TypeAdapter(Manifest).validate_json(archive.read(MANIFEST))
     except (KeyError, ValueError) as error:
@@ -238,7 +238,7 @@ def _checked(archive: ZipFile, file: Path) -> Manifest:
 
 
 def _lock(connection: sa.Connection) -> list[str]:
-    """The tables of Askback that are there; on PostgreSQL nobody writes to them from now on."""
+    """Return existing tables of Askback; on PostgreSQL, lock them against writes."""
     ours = {VERSIONS, *db.metadata.tables}
     revision = _revision(connection)
     if revision in schema.revisions():
@@ -260,8 +260,8 @@ def _free_name(folder: Path, url: sa.URL) -> Path:
 def _put_back(archive: ZipFile, store: AudioStore, folder: Path) -> None:
     """Store the recordings that are not there yet, also in a bucket.
 
-    Objects never change, and those that no row names go after a day: where the restore does not
-    come to its end, nothing was replaced.
+    Objects never change, and those without a row are erased after a day, so a restore that fails
+    later has replaced nothing.
     """
     try:
         there = {each.key: each.size for each in store.list_objects()}
@@ -312,7 +312,7 @@ def _values(line: bytes) -> list[Any]:
 def _insert(
     connection: sa.Connection, name: str, columns: list[str], rows: Iterator[list[Any]]
 ) -> int:
-    """Returns how many there were."""
+    """Insert the rows, and return how many there were."""
     quote = connection.dialect.identifier_preparer.quote
     into = f"{quote(name)} ({', '.join(map(quote, columns))})"
     driver: Any = connection.connection.driver_connection
@@ -343,9 +343,9 @@ def _revision(connection: sa.Connection) -> str | None:
 
 @contextmanager
 def _transaction(url: sa.URL, *, alone: bool = False) -> Iterator[sa.Connection]:
-    """One transaction on one state of the database, rolled back unless it was committed.
+    """Open a transaction on one state of the database; roll back unless it was committed.
 
-    Raises BackupFailed for errors of the database, and with `alone` where others use it.
+    Raises BackupFailed for errors of the database, and with `alone` if others use it.
     """
     engine = sa.create_engine(url, poolclass=sa.NullPool)
     if engine.dialect.name == "sqlite" and not (alone or Path(url.database or "").exists()):

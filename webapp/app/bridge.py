@@ -1,6 +1,6 @@
-"""The application, which is WSGI, as an ASGI application (https://asgi.readthedocs.io, HTTP).
+"""Serves the WSGI application as an ASGI application (https://asgi.readthedocs.io, HTTP).
 
-A request takes one of few threads once its body was read, bounded and with a deadline. Waits and
+A request takes one of few threads once its body is read, within limits of size and time. Waits and
 streams are coroutines, which hold no thread.
 """
 
@@ -34,13 +34,13 @@ from webapp.web.form_body_limits import UPLOAD_BODY_MAX_BYTES, body_max_bytes
 from webapp.web.wakeups import WAITED, Parked, Wait, Wakeups
 
 THREADS = 32
-PART_SECONDS = 30.0  # for a part of a body to come, and for a part of a response to be taken
-IN_MEMORY_BYTES = 512 * 1024  # of a body; beyond, it is in a file of the data folder
-PARTS = 2_000  # of a body, of any size; each takes the time of a hundred bytes and more
-PART_BYTES = 64  # of the others, on average
+PART_SECONDS = 30.0  # to receive a part of a body, and to send a part of a response
+IN_MEMORY_BYTES = 512 * 1024  # of a body; larger ones go to a file in the data folder
+PARTS = 2_000  # of a body, of any size; each costs as much time as a hundred bytes
+PART_BYTES = 64  # the average size of parts beyond that number
 LINGER_SECONDS = 5.0  # for a client that keeps sending after its request was refused
-SILENT_SECONDS = 0.5  # after which it does not
-AT_ONCE_BYTES = 64 * 1024  # of a response that is sent as a whole
+SILENT_SECONDS = 0.5  # without data, after which the client has stopped sending
+AT_ONCE_BYTES = 64 * 1024  # a response up to this size is sent as a whole
 FILE_BYTES = 64 * 1024  # of a file, read at a time
 NAMELESS = (b"server", b"Askback")  # else granian names itself
 
@@ -53,14 +53,14 @@ class Gone(Exception):
 
 
 class Refused(Exception):
-    """A request that the application does not answer."""
+    """The server refuses the request without asking the application."""
 
     def __init__(self, status: HTTPStatus) -> None:
         self.status = status
 
 
 class Answer(NamedTuple):
-    """A response of the application, whose parts are made in a context."""
+    """A response of the application; its parts are generated within `in_context`."""
 
     status: int
     headers: list[tuple[str, str]]
@@ -69,7 +69,7 @@ class Answer(NamedTuple):
 
 
 class Threads:
-    """Daemon threads: a request that never ends must not keep the process from its end."""
+    """Daemon threads: a request that never ends must not prevent the process from ending."""
 
     def __init__(self, count: int) -> None:
         self._calls: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = SimpleQueue()
@@ -77,11 +77,11 @@ class Threads:
             threading.Thread(target=self._work, name="requests", daemon=True).start()
 
     def stop(self) -> None:
-        """Let each end when its call does."""
+        """End each thread after its current call."""
         self._calls.put(None)
 
     async def run(self, call: Callable[..., Any], *arguments: Any) -> Any:
-        """What `call` returns or raises."""
+        """Run `call` in a thread; return or raise what it does."""
         future: Future[Any] = Future()
         self._calls.put((future, partial(call, *arguments)))
         return await asyncio.wrap_future(future)
@@ -98,7 +98,7 @@ class Threads:
 
 
 class Bridge:
-    """The ASGI application."""
+    """The ASGI application, for a Flask application."""
 
     def __init__(self, app: Flask, settings: Settings) -> None:
         self._app, self._settings = app, settings
@@ -112,7 +112,7 @@ class Bridge:
         self.requests = 0  # that are not answered yet
 
     def stop(self) -> None:
-        """Refuse bodies that are half sent, end waits and streams; from the loop."""
+        """Refuse requests with incomplete bodies, end waits and streams; call it in the loop."""
         self.streams.stop()
         self._wakeups.stop()
         for task in self._reading:
@@ -129,7 +129,7 @@ class Bridge:
             await self._serve(environ, receive, send)
         except Refused as refused:
             await self._refuse(refused.status, environ, receive, send)
-        except (Gone, TimeoutError, asyncio.CancelledError):  # of the last, the server has stopped
+        except (Gone, TimeoutError, asyncio.CancelledError):  # the last when the server stops
             log.info("a client has left, or reads nothing")
         finally:
             self.requests -= 1
@@ -163,7 +163,7 @@ class Bridge:
         return environ
 
     def _leave(self, environ: Environ, stream: Stream) -> bool:
-        """Go on with the stream after the response; False if there is no room for it."""
+        """Schedule the stream to follow the response; return False if there is no room for it."""
         environ["askback.stream"] = stream if self.streams.reserve(stream) else None
         return environ["askback.stream"] is not None
 
@@ -196,7 +196,7 @@ class Bridge:
         while more:
             async with asyncio.timeout(PART_SECONDS):
                 message = await receive()
-            if message["type"] == "http.disconnect":  # granian says so, too, of what is no body
+            if message["type"] == "http.disconnect":  # granian also sends it for an invalid body
                 raise Refused(HTTPStatus.BAD_REQUEST)
             part, more = message.get("body", b""), message.get("more_body", False)
             parts, size, before = parts + 1, size + len(part), size
@@ -208,7 +208,7 @@ class Bridge:
             await self._run(body.write, part) if in_file else body.write(part)
 
     def _is_full(self, most: int) -> bool:
-        """Whether the disk has no room for recordings, which alone may be so large."""
+        """Return whether the disk has no room for recordings, the only bodies of this size."""
         free = disk_usage(self._settings.data_folder).free
         return most >= UPLOAD_BODY_MAX_BYTES and free < self._settings.audio_free_bytes
 
@@ -231,12 +231,12 @@ class Bridge:
             if close:
                 await self._run(answer.in_context, close)
         if stream:
-            environ.clear()  # half of what a stream would hold
+            environ.clear()  # frees half the memory of a stream
             del answer, close
             await self.streams.serve(stream, receive, send)
 
     def _call(self, environ: Environ) -> Answer | Wait:
-        """The response of the application, or how it waits; in a thread. raises Refused"""
+        """Return the response of the application, or its wait; runs in a thread. raises Refused"""
         head: list[Any] = []
         app = cast(Any, self._trusted.get(environ["REMOTE_ADDR"], self._app))
         in_context = copy_context().run
@@ -253,7 +253,7 @@ class Bridge:
             raise Refused(HTTPStatus.INTERNAL_SERVER_ERROR) from None
 
     async def _wait(self, wait: Wait, environ: Environ, receive: Receive) -> None:
-        """Until there is something, the time is over or the server stops. raises Gone"""
+        """Wait until there is a result, the time is over or the server stops. raises Gone"""
         try:
             async with listening(self._wakeups, wait.key, receive) as (woken, leaving):
                 while not await self._run(self._look, wait, environ):
@@ -266,7 +266,7 @@ class Bridge:
             wait.release()
 
     def _look(self, wait: Wait, environ: Environ) -> bool:
-        """Whether there is something. An error counts: the view, run again, handles it."""
+        """Return whether there is a result. An error counts: the view, run again, handles it."""
         try:
             with self._app.request_context(environ):
                 return wait.look() is not None
@@ -274,7 +274,7 @@ class Bridge:
             return True
 
     async def _send(self, answer: Answer, send: Send) -> None:
-        """raises TimeoutError when the client reads nothing"""
+        """Send the parts of the response. raises TimeoutError when the client reads nothing"""
         parts = iter(answer.parts)
         if isinstance(answer.parts, list):
             return await send({"type": "http.response.body", "body": answer.parts[0]})
@@ -286,9 +286,9 @@ class Bridge:
     async def _refuse(
         self, status: HTTPStatus, environ: Environ, receive: Receive, send: Send
     ) -> None:
-        """Send the refusal, and take what still comes: a reset could overtake the refusal.
+        """Send the refusal, and read what still arrives: a reset could overtake the refusal.
 
-        The connection is open until the last byte.
+        The last byte is sent at the end, which keeps the connection open.
         """
         log.info("refused", extra={"status": status.value})
         answer = await self._run(refusal, self._app, self._settings, status, environ)

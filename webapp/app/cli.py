@@ -53,7 +53,7 @@ LITTLE_BYTES = 256 * 1024
 
 
 def _is_full(error: BaseException | None, folder: Path) -> bool:
-    """Whether `error` or one of its causes is a full disk.
+    """Return whether `error` or one of its causes means that the disk is full.
 
     folder  where the database is: its free space is checked when the error is ambiguous
     """
@@ -72,7 +72,7 @@ def _is_full(error: BaseException | None, folder: Path) -> bool:
 
 
 class Askback(click.Group):
-    """Expected failures end a command with their words and an exit code, never with a trace."""
+    """Ends commands after expected failures with a message and an exit code, without a trace."""
 
     def invoke(self, ctx: click.Context) -> object:
         try:
@@ -191,7 +191,7 @@ def print_openapi() -> None:
 def doctor() -> None:
     """Examine this installation; the exit code is 1 when something should be changed."""
     with cli_commands.application() as settings:
-        with suppress(SQLAlchemyError):  # which the examination tells
+        with suppress(SQLAlchemyError):  # the findings report it
             schema.require_served()
         findings = list(examine(settings))
     for finding in findings:
@@ -200,7 +200,7 @@ def doctor() -> None:
 
 
 def _require_schema() -> None:
-    """A database that does not answer is waited for; one of another version never gets right."""
+    """Refuse to start on another version's schema; only warn if the database does not answer."""
     try:
         schema.require_served()
         refusal = schema.refusal()
@@ -227,7 +227,7 @@ def _serve(app: Flask, server: Server, settings: Settings, tell: Callable[[str],
         log.warning(FEW_FILES.format(files, open_files.RECOMMENDED))
     load_pages(app)
     follow_ups.load(app, settings)
-    gc.freeze()  # all of it stays: a search for garbage in it would stop everybody for 0.1 s
+    gc.freeze()  # it all stays: collecting garbage in it would stop all requests for 0.1 s
     empty_spool(settings.data_folder)
     with background_work(app), shared_wakeups(app):
         server.run(ready=lambda: tell(f"Askback runs on {settings.public_url}"))
@@ -236,15 +236,15 @@ def _serve(app: Flask, server: Server, settings: Settings, tell: Callable[[str],
     tell("Askback has stopped; everything answered is saved.")
 
 
-AFTER_START_SECONDS = 1.0  # so that what the deliveries import delays no first answer
+AFTER_START_SECONDS = 1.0  # so that the imports of deliveries do not delay the first response
 WORKER_STOP_SECONDS = 10.0  # for what is being sent
-TRANSCRIBED_AT_ONCE = 4  # by one worker: an engine at an address serves several
+TRANSCRIBED_AT_ONCE = 4  # by one worker: a transcription service takes several at once
 DEFERRED_SECONDS = 0.5  # for writes that wait at the stop
 FEW_FILES = "only {} files may be open, so few people are served at once; allow at least {}"
 
 
 def _print_first_link(settings: Settings) -> None:
-    """While nobody has an account: a way in, for the person who reads this terminal."""
+    """Print a link to create the first account, while there is none."""
     if has_account():
         return
     url = cli_commands.invite_url(settings, make_invite(now=utc_now()))

@@ -40,7 +40,7 @@ ADDRESS_VARIABLES = ("PUBLIC_URL", "HOST", "PORT")
 
 @contextmanager
 def application() -> Iterator[Settings]:
-    """The application context of a command that works alongside running servers."""
+    """Yield the settings, in the application context of a command alongside servers."""
     settings = settings_of_the_server()
     app = create_app(settings)
     with app.app_context():
@@ -52,7 +52,7 @@ def application() -> Iterator[Settings]:
 
 
 def settings_of_the_server() -> Settings:
-    """Links and tokens carry the public address: the server's, unless the environment has one."""
+    """Return the settings, with the server's public address unless the environment sets one."""
     settings = read_settings(os.environ)
     served = served_address(settings.data_folder)
     if served and not any(os.environ.get(name) for name in ADDRESS_VARIABLES):
@@ -61,7 +61,7 @@ def settings_of_the_server() -> Settings:
 
 
 def note(kind: AuditKind) -> None:
-    """What the operator has done with everything; a database that takes no writes is reported."""
+    """Note an act of the operator in the audit trail; report if the database takes no writes."""
     try:
         with write_transaction():
             add_event(kind, None, by=OPERATOR, now=utc_now())
@@ -78,7 +78,7 @@ def _state(of: Account | OAuthClient) -> str:
 
 
 def _print_row(*parts: object) -> None:
-    """One line, its parts separated by tabs."""
+    """Print one line of parts separated by tabs."""
     click.echo("\t".join(map(_visible, parts)))
 
 
@@ -87,7 +87,7 @@ def _visible(part: object) -> str:
 
 
 def moment(text: str) -> datetime:
-    """A day or a moment of ISO 8601, in UTC unless it says otherwise."""
+    """Parse a day or a moment of ISO 8601, by default in UTC."""
     try:
         found = datetime.fromisoformat(text)
     except ValueError:
@@ -292,7 +292,7 @@ AUDITED = {
 
 
 def invite_url(settings: Settings, invite: str) -> str:
-    """Where a one-time link leads."""
+    """Return the URL of a one-time link."""
     return f"{settings.public_url}/join/{invite}"
 
 

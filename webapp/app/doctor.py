@@ -22,10 +22,10 @@ from webapp.voice.transcripts import read_unheard
 from webapp.voice.uploads import read_backlog
 from webapp.web.health import redis_state
 
-LATE_SECONDS = 120  # of a delivery: nobody sends, or too few do
-UNHEARD_SECONDS = 1800  # of a recording: nobody writes down, or it takes too long
+LATE_SECONDS = 120  # of a delivery: no worker runs, or too few
+UNHEARD_SECONDS = 1800  # of a recording: nothing transcribes it, or too slowly
 MODEL_TIME = timedelta(days=7)
-ERASED_SECONDS = 60  # after which the object of a withdrawn recording is gone
+ERASED_SECONDS = 60  # in which the object of a withdrawn recording is erased
 OPEN_FILES = 4096  # for a server with all its slots for waiting agents in use
 DURABLE: dict[str, dict[str, str | int]] = {
     "postgresql": {
@@ -52,14 +52,14 @@ OF_USE = (ModelOutcome.WROTE, ModelOutcome.PICKED, ModelOutcome.SILENT)
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The result of one check; `fine` is False for what should be changed."""
+    """The result of one check; `fine` is False if the operator should change something."""
 
     fine: bool
     what: str
 
 
 def examine(settings: Settings) -> Iterator[Finding]:
-    """Run all checks, in the order of importance to an operator; needs an application context."""
+    """Run all checks, the most important ones first; needs an application context."""
     yield Finding(fine=True, what=f"Askback lives at {settings.public_url}")
     folder = settings.data_folder
     if folder.exists():
@@ -74,7 +74,7 @@ def examine(settings: Settings) -> Iterator[Finding]:
         yield Finding(fine=False, what=f"{kind}: {getattr(error, 'orig', error)}")
     state = redis_state(settings.redis_url)
     yield Finding(state != "degraded", f"Redis: {state}")
-    # who subscribes can send requests to these; the other two get what people say and write
+    # subscribers can send requests to these; the next two get what people say and write
     origins = (
         ", ".join(sorted(settings.mcp_events_callback_allowlist)) or "no origin of your network"
     )
@@ -103,7 +103,7 @@ def examine(settings: Settings) -> Iterator[Finding]:
 
 
 def _database(settings: Settings, kind: str, now: datetime) -> Iterator[Finding]:
-    """Its schema and settings, and what waits in it. raises SQLAlchemyError"""
+    """Check the schema, the settings and overdue work of the database. raises SQLAlchemyError"""
     refusal = schema.refusal()
     yield Finding(refusal is None, f"{kind}: {refusal or 'the schema is current'}")
     with db.engine.connect() as connection:
@@ -129,14 +129,14 @@ def _database(settings: Settings, kind: str, now: datetime) -> Iterator[Finding]
 def _waiting(
     what: str, count: int, oldest: datetime | None, now: datetime, most_seconds: int
 ) -> Finding:
-    """Whether somebody does what is due."""
+    """Report due work; fine unless the oldest piece has waited longer than `most_seconds`."""
     waited = (now - oldest).total_seconds() if oldest else 0
     age = f", the oldest for {waited:.0f} s" if count else ""
     return Finding(waited <= most_seconds, f"{what}: {count}{age}")
 
 
 def examine_recordings(settings: Settings, now: datetime) -> Iterator[Finding]:
-    """Whether each has its object, those of withdrawn ones are erased, and more have room."""
+    """Check for missing recordings, overdue erasures, and room for new recordings."""
     store = audio_store()
     try:
         count, missing = count_without_object()
@@ -151,7 +151,7 @@ def examine_recordings(settings: Settings, now: datetime) -> Iterator[Finding]:
 
 
 def _data_keys(key_ids: list[str]) -> Finding:
-    """Whether the keys open all secrets, and which can be taken away."""
+    """Check that the keys open all secrets, and that only the first key is in use."""
     lost, waiting = count_sealed_otherwise(key_ids), count_sealed_otherwise(key_ids[:1])
     sentence = f"data keys: {', '.join(key_ids)}; {key_ids[0]} encrypts"
     if waiting > lost:
@@ -162,7 +162,7 @@ def _data_keys(key_ids: list[str]) -> Finding:
 
 
 def _audio_child() -> Finding:
-    """Whether code in a hostile recording would be confined to the process that opens it."""
+    """Check whether the process that opens recordings would confine hostile code."""
     try:
         lacks = unconfined()
         found = LACKS.format(lacks) if lacks else "confined by Landlock, seccomp and limits"
@@ -172,7 +172,7 @@ def _audio_child() -> Finding:
 
 
 def examine_model(now: datetime) -> Finding:
-    """What came of asking the model: fine where most of it was of use."""
+    """Report the outcomes of model calls; fine if at least half of them were of use."""
     came, refused = count_outcomes(since=now - MODEL_TIME)
     of_use = sum(came.get(each, 0) for each in OF_USE)
     asked = sum((*came.values(), *refused.values()))

@@ -1,4 +1,4 @@
-"""The application factory: settings in, a bound Flask application out."""
+"""The application factory: builds a Flask application from settings."""
 
 from pathlib import Path
 from typing import Any
@@ -83,31 +83,31 @@ ROUTES = {
 
 
 class Application(Flask):
-    """Flask that runs a view again when the database gave its transaction up for others.
+    """Flask that runs a view again if the database aborted its transaction in favour of others.
 
-    Transactions take their locks in one order, except where an account ends: that locks the account
-    before its drafts, and publishing a draft before its account. PostgreSQL ends one of two that
-    wait for each other; nothing of it is stored, so the view runs once more.
+    Transactions take their locks in one order, with one exception: closing an account locks it
+    before its drafts, and publishing a draft locks the draft before the account. PostgreSQL aborts
+    one of two transactions that wait for each other; it stores nothing, so the view runs once more.
 
-    So it does when a connection ends before its transaction is committed. A commit whose answer is
-    lost is no reason: its connection finds out what became of it. What a view does after its first
-    transaction is `tried_again` by itself. A connection may also end under what a view reads to
-    answer: run once more, it finds its work done.
+    The view also runs again if a connection ends before its transaction commits. A lost reply to a
+    commit is no reason, because the connection finds out the outcome. Later transactions of a view
+    use `tried_again` themselves. If the connection ends while a view reads for its response, the
+    second run finds the work done.
     """
 
     @database.tried_again
     def dispatch_request(self) -> Any:
-        """The answer of the view."""
+        """Return the response of the view."""
         return super().dispatch_request()
 
 
 def create_app(config: Settings) -> Flask:
-    """An application on `config`; nothing is started and no schema is changed."""
+    """Return an application for `config`; starts nothing and does not change the schema."""
     app = Application("webapp", template_folder=str(ROOT / "templates"), static_folder=None)
     app.config.update(
         SETTINGS=config,
         SECRET_KEY=config.secret_key,
-        # for addresses that are made outside of a request
+        # for URLs that are built outside a request
         SERVER_NAME=urlsplit(config.public_url).netloc,
         PREFERRED_URL_SCHEME=urlsplit(config.public_url).scheme,
         SQLALCHEMY_DATABASE_URI=config.database_url,

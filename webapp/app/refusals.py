@@ -1,4 +1,4 @@
-"""Requests that the server refuses, and responses after a failure of the application."""
+"""Refusals of the server itself, and responses after a failure of the application."""
 
 import re
 from collections.abc import Mapping
@@ -29,9 +29,9 @@ LENGTH = re.compile(rb"[0-9]{1,18}")
 
 
 def refused_framing(scope: Mapping[str, Any]) -> HTTPStatus | None:
-    """The status of the refusal for an ASGI scope, whose header names are in lower case.
+    """Return the status of the refusal for an ASGI scope; None if its framing is valid.
 
-    The connection has to close then. None: it is fine.
+    Names of headers are in lower case. The connection has to be closed after a refusal.
     """
     version, fields = scope["http_version"], scope["headers"]
     size = sum(len(name) + len(value) + 4 for name, value in fields)
@@ -41,7 +41,7 @@ def refused_framing(scope: Mapping[str, Any]) -> HTTPStatus | None:
         [value for name, value in fields if name == wanted]
         for wanted in (b"host", b"content-length", b"transfer-encoding")
     )
-    if version in OLD_VERSIONS and hosts in ([], [b""]):  # granian says so that there is none
+    if version in OLD_VERSIONS and hosts in ([], [b""]):  # granian's form of a missing one
         hosts = [b"none"]
     if version not in VERSIONS or len(hosts) != 1 or not _is_host(hosts[0]):  # section 3.2
         return HTTPStatus.BAD_REQUEST
@@ -57,10 +57,10 @@ def _is_host(value: bytes) -> bool:
     return found is not None and int(found[1] or 0) < 65_536
 
 
-# of requests to nobody's address, too: these are pages of creators and of the public
+# None: pages of creators and of the public, and unknown addresses
 PAGES = {RequestKind.RESPONDENT_PAGE, None}
 FAULT = "The service could not complete the request."
-# whether anything was stored before the error is unknown, so the text does not say
+# the text does not say whether anything was stored, because that is unknown
 BROKEN = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -74,7 +74,7 @@ Go back and look whether what you sent is there before you send it again.</p>
 
 
 class Refusal(NamedTuple):
-    """A response of this server; `headers` without the length of its body."""
+    """A response of the server itself; `headers` lack Content-Length."""
 
     status: int
     headers: list[tuple[str, str]]
@@ -84,7 +84,7 @@ class Refusal(NamedTuple):
 def refusal(
     app: Flask, config: Settings, status: HTTPStatus, environ: Mapping[str, Any]
 ) -> Refusal:
-    """The response to a WSGI environment, in the form that requests of this kind expect."""
+    """Return the response to a WSGI environment, in the format for this kind of request."""
     path = "/" + environ["PATH_INFO"].lstrip("/")
     kind = of_address(path)  # None for pages of creators and of the public
     if status != HTTPStatus.INTERNAL_SERVER_ERROR and kind in PAGES:
@@ -95,7 +95,7 @@ def refusal(
         "X-Content-Type-Options": "nosniff",
         "Cache-Control": "no-store",
     }
-    if kind is RequestKind.OAUTH:  # pages of other origins read responses of these
+    if kind is RequestKind.OAUTH:  # pages of other origins read these responses
         headers |= endpoints.OPEN
     elif kind is RequestKind.MCP:
         origin = environ.get("HTTP_ORIGIN")
@@ -104,7 +104,7 @@ def refusal(
 
 
 def _page(app: Flask, status: HTTPStatus, path: str, environ: Mapping[str, Any]) -> Refusal:
-    """The page that the application has for this status, in the language of the browser."""
+    """Return the application's page for this status, in the language of the browser."""
     asked = {
         **environ,
         "PATH_INFO": path,
@@ -121,7 +121,7 @@ def _page(app: Flask, status: HTTPStatus, path: str, environ: Mapping[str, Any])
 
 
 def _text(status: HTTPStatus, kind: RequestKind | None) -> tuple[HTTPStatus, str, bytes]:
-    """Status, content type and body, without the application."""
+    """Return status, content type and body, without the application."""
     # 501 is for an unknown transfer encoding, which is a fault of the request
     is_fault = status >= 500 and status != HTTPStatus.NOT_IMPLEMENTED
     if kind in REST:
@@ -140,7 +140,7 @@ def _text(status: HTTPStatus, kind: RequestKind | None) -> tuple[HTTPStatus, str
     return status, "text/plain; charset=utf-8", f"{status.phrase}. Nothing was changed.\n".encode()
 
 
-# too large and unreadable are both a 400 there
+# the API answers 400 both to too large and to unreadable requests
 API_REFUSALS = {
     HTTPStatus.INTERNAL_SERVER_ERROR: (
         ErrorCode.INTERNAL_ERROR,

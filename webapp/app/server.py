@@ -1,7 +1,7 @@
 """The HTTP server: granian in this process, with the bridge to the application.
 
-Its embedded server is marked experimental by its makers: the version is pinned, and the tests of
-this folder decide about each new one.
+The authors of granian call its embedded server experimental: the version is pinned, and the tests
+of this folder must pass with each new one.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from webapp.app.bridge import Bridge
 from webapp.base.config import Settings
 
 HEAD_MILLISECONDS = 10_000  # for the head of a request
-CONNECTIONS = 50_000  # more than files allow: beyond, it would take no new ones
+CONNECTIONS = 50_000  # more than the limit of open files, so that granian always accepts
 BACKLOG = 4_096
 SENDING_SECONDS = 0.1  # for the last bytes of responses
 STOP_SECONDS = 4.0  # for requests in progress; the process has 5 s in all
@@ -31,7 +31,7 @@ LOGGING: dict[str, Any] = {"formatters": {}, "handlers": {}, "loggers": {"_grani
 
 
 class Server:
-    """Holds its addresses as soon as it is created; raises OSError where one is taken."""
+    """The HTTP server; binds its addresses when created, and raises OSError if one is taken."""
 
     def __init__(self, app: Flask, settings: Settings) -> None:
         self._bridge = Bridge(app, settings)
@@ -52,7 +52,7 @@ class Server:
             self._bridge.threads.stop()
 
     def stop(self, _signal: int = 0, _frame: FrameType | None = None) -> None:
-        """Stop, from any thread or signal handler."""
+        """Stop the server, from any thread or signal handler."""
         if self._loop is None:
             self._stopping.set()
         else:
@@ -82,7 +82,7 @@ class Server:
         until = time.monotonic() + STOP_SECONDS
         while self._bridge.requests and time.monotonic() < until:
             await asyncio.sleep(SENDING_SECONDS)
-        # it would wait for clients that are connected and say nothing
+        # granian would wait for idle connections
         await asyncio.wait(serving, timeout=SENDING_SECONDS)
 
 
@@ -103,7 +103,7 @@ def _granian(bridge: Bridge, address: tuple[str, int]) -> Granian:
 
 
 def _hold_addresses(host: str, port: int) -> list[socket.socket]:
-    """A socket at each address of a host: granian shares a port with another process."""
+    """Bind a socket to each address of a host: granian shares ports with other processes."""
     with ExitStack() as opened:
         held: list[socket.socket] = []
         for family, kind, protocol, _, address in socket.getaddrinfo(

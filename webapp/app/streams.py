@@ -1,7 +1,7 @@
-"""Streams of answers: a coroutine for each connection that a view left to the server.
+"""Streams of answers: one coroutine for each connection that a view left to the server.
 
-All streams that ask in one turn of the loop are read for together, once for each place. What a
-client does not take stops its own coroutine, so that nothing piles up for it.
+Streams that ask in the same turn of the loop share one read for each position. A slow client stops
+only its own coroutine, so that no data piles up for it.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ STREAM_SECONDS = 900.0
 COMMENT_SECONDS = 15.0
 UNREAD_SECONDS = 30.0  # after which a client that reads nothing is dropped
 PATIENCE_SECONDS = 2.0  # for one statement
-READ_AT_ONCE = 64  # places, each of which may bring a page
+READ_AT_ONCE = 64  # positions, each of which may return a page
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -36,7 +36,7 @@ log = logging.getLogger("askback.streams")
 class Streams:
     """All streams of one process.
 
-    most  how many there may be at a time
+    most  how many may be open at a time
     run   calls a function in a thread
     """
 
@@ -56,11 +56,11 @@ class Streams:
         self._stopping = False
 
     def __len__(self) -> int:
-        """How many places are taken."""
+        """Return how many streams are open or reserved."""
         return self._held.total() // 2
 
     def reserve(self, stream: event_stream.Stream) -> bool:
-        """Take a place for a stream; False if there is none."""
+        """Reserve a place for a stream; return False if there is none."""
         with self._lock:
             of_token, of_account = self._held[stream.holder], self._held[stream.account_id]
             if self._stopping or len(self) >= self._most:
@@ -71,17 +71,17 @@ class Streams:
             return True
 
     def release(self, stream: event_stream.Stream) -> None:
-        """Give the place back."""
+        """Release the place of a stream."""
         with self._lock:
             self._held.subtract((stream.holder, stream.account_id))
-            self._held += Counter()  # drops those that hold none
+            self._held += Counter()  # drops holders without a stream
 
     def stop(self) -> None:
-        """End all streams and take no more; the caller wakes them."""
+        """End all streams and refuse new ones; the caller has to wake them."""
         self._stopping = True
 
     async def serve(self, stream: event_stream.Stream, receive: Receive, send: Send) -> None:
-        """Send what is new until the stream ends or its client leaves, and release its place.
+        """Send updates until the stream ends or its client leaves, then release its place.
 
         Raises TimeoutError when the client reads nothing.
         """
@@ -108,7 +108,7 @@ class Streams:
             self.release(reserved)
 
     async def _read(self, stream: event_stream.Stream) -> Read:
-        if not self._asked:  # those that were woken together ask together
+        if not self._asked:  # streams woken together share one read
             asyncio.get_running_loop().call_soon(lambda: asyncio.create_task(self._read_for_all()))
         answer: asyncio.Future[Read] = asyncio.Future()
         self._asked.setdefault(stream.position, []).append((stream, answer))
@@ -128,7 +128,7 @@ class Streams:
     def _look(
         self, positions: list[event_stream.StreamPosition], holders: set[str]
     ) -> tuple[Mapping[event_stream.StreamPosition, event_stream.Update], Mapping[str, str]]:
-        """Nothing while the database does not answer.
+        """Return updates and ended tokens; neither if the database does not answer.
 
         Tokens are read after the answers: no answer is newer than the end of a token.
         """
@@ -146,7 +146,7 @@ class Streams:
 async def listening(
     wakeups: Wakeups, key: str, receive: Receive
 ) -> AsyncIterator[tuple[asyncio.Event, asyncio.Task[None]]]:
-    """An event that each wake-up for `key` sets, and a task that ends when the client leaves."""
+    """Yield an event that wake-ups for `key` set, and a task that ends when the client leaves."""
     woken, loop = asyncio.Event(), asyncio.get_running_loop()
     leaving = asyncio.create_task(_left(receive, woken))
     try:
@@ -157,7 +157,7 @@ async def listening(
 
 
 async def wake_up(woken: asyncio.Event, seconds: float = LOOK_SECONDS) -> None:
-    """Wait for it, at most until the clock comes to the next look, which all have together."""
+    """Wait for the event, at most until the next look, which all streams have at the same time."""
     look = LOOK_SECONDS - time.monotonic() % LOOK_SECONDS
     with suppress(TimeoutError):
         async with asyncio.timeout(min(look, seconds)):
@@ -166,7 +166,7 @@ async def wake_up(woken: asyncio.Event, seconds: float = LOOK_SECONDS) -> None:
 
 
 async def _left(receive: Receive, woken: asyncio.Event) -> None:
-    """Until the client has left, which wakes as well; what it sends is dropped."""
+    """Discard what the client sends; when it has left, set `woken`."""
     while (await receive())["type"] != "http.disconnect":
         pass
     woken.set()
