@@ -1,12 +1,12 @@
-"""What Askback is made of, and which parts of it have known weaknesses.
+"""List the components of Askback, and which of them have known vulnerabilities.
 
-    audit.py sbom LOCK FILE         print a CycloneDX 1.6 document, and keep it; needs no network
-    audit.py advisories PIP_AUDIT LOCK   ask the advisory service about every part
+    audit.py sbom LOCK FILE         print a CycloneDX 1.6 document and store it; needs no network
+    audit.py advisories PIP_AUDIT LOCK   ask the advisory service about every component
 
-Standard output carries the document alone; what is told of it goes to standard error. The second
-ends with 0 when nothing is known, 1 when something is, and 75 when the service could
-not be asked. The service knows Python packages alone: not the interpreter that runs this, nor the
-native code inside wheels, which the document names as far as they are installed here.
+Standard output carries only the document; messages go to standard error. The second command exits
+with 0 if no vulnerability is known, 1 if there is one, and 75 if the service could not be asked.
+The service knows only Python packages: neither the interpreter that runs this, nor native code
+inside wheels, which the document names as far as it is installed here.
 """
 
 import json
@@ -48,7 +48,7 @@ PROJECT = Path(__file__).parent.parent / "pyproject.toml"
 
 
 def bill_of_materials(lock: str) -> dict[str, Any]:
-    """The CycloneDX document; the hashes of a part are those of its files, one for each platform."""
+    """Return the CycloneDX document; a component's hashes are those of its files."""
     project = tomllib.loads(PROJECT.read_text())["project"]
     return {
         "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
@@ -70,7 +70,7 @@ def bill_of_materials(lock: str) -> dict[str, Any]:
 
 
 def components(lock: str) -> list[dict[str, Any]]:
-    """The parts that a lock file pins, in its order."""
+    """Return the components that a lock file pins, in its order."""
     pins = list(PINNED.finditer(lock))
     ends = [pin.start() for pin in pins[1:]] + [len(lock)]
     return [
@@ -94,8 +94,8 @@ def component(name: str, version: str, hashes: list[str]) -> dict[str, Any]:
 
 
 def native_code(name: str, version: str) -> Iterator[dict[str, str]]:
-    """What is known of the wheel that is installed: by itself, by its own documents (PEP 770), and
-    by the names of the files beside it, which say no version.
+    """Yield native code in an installed wheel: versions that it reports, its own SBOMs (PEP 770),
+    and the names of bundled library files, which state no version.
     """
     try:
         installed = metadata.distribution(name)
@@ -115,7 +115,7 @@ def native_code(name: str, version: str) -> Iterator[dict[str, str]]:
 
 
 def versions_inside(name: str, installed: metadata.Distribution) -> Iterator[tuple[str, str]]:
-    """Libraries that say their version when they run, or in their text."""
+    """Yield libraries that report their version at run time or contain it as text."""
     if name == "av":
         yield "FFmpeg", import_module("av").ffmpeg_version_info.removeprefix("n")
     if name == "psycopg-binary":
@@ -127,7 +127,7 @@ def versions_inside(name: str, installed: metadata.Distribution) -> Iterator[tup
 
 
 def interpreter() -> dict[str, Any]:
-    """The one that runs this, with the libraries that it was built with or loads."""
+    """Return the interpreter that runs this, with the libraries it was built with or loads."""
     tls, tls_version, *_ = ssl.OPENSSL_VERSION.split()
     inside = {
         tls: tls_version,
@@ -147,7 +147,7 @@ def native(name: str, version: str) -> dict[str, str]:
 
 
 def tell_what_is_not_asked(lock: str) -> None:
-    """The service has no advisories about these."""
+    """List the components that the advisory service does not cover."""
     parts = [*components(lock), interpreter()]
     inside = [part for each in parts for part in each.get("components", [])]
     tell("Not known to the advisory service, which has Python packages alone:")
@@ -174,7 +174,7 @@ def print_sbom(lock: str, file: str) -> int:
 
 
 def ask_for_advisories(pip_audit: str, lock: str) -> int:
-    """Tells by its answer, and not by its exit code, whether pip-audit could ask."""
+    """Ask pip-audit; its output, not its exit code, shows whether the service answered."""
     options = ["--requirement", lock, "--require-hashes", "--disable-pip", "--no-deps"]
     asked = subprocess.run(
         [pip_audit, *options, "--format", "json", "--progress-spinner", "off"],

@@ -1,4 +1,4 @@
-"""Count what the project may weigh, and print it against its budgets."""
+"""Measure the size of the project, and print it against its budgets."""
 
 import ast
 import re
@@ -13,17 +13,17 @@ PRODUCT = ("webapp", "api", "jobs", ".ci")
 
 
 def sources(*folders: str) -> list[Path]:
-    """Every Python file below them."""
+    """Return every Python file below the folders."""
     return sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
 
 
 def lines(paths: list[Path]) -> int:
-    """How many there are in all files together."""
+    """Return the number of lines in all files together."""
     return sum(len(path.read_text().splitlines()) for path in paths)
 
 
 def lengths(paths: list[Path], kinds: tuple[type[ast.stmt], ...]) -> Iterator[int]:
-    """Lines of each statement of these kinds, decorators not included."""
+    """Yield the number of lines of each statement of these kinds, without decorators."""
     for path in paths:
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, kinds) and node.end_lineno:
@@ -31,7 +31,7 @@ def lengths(paths: list[Path], kinds: tuple[type[ast.stmt], ...]) -> Iterator[in
 
 
 def settings() -> int:
-    """Fields of the settings of a server."""
+    """Return the number of settings of a server."""
     sys.path.insert(0, str(ROOT))
     from webapp.base.config import Settings
 
@@ -39,14 +39,14 @@ def settings() -> int:
 
 
 def dependencies() -> int:
-    """Those that every installation has."""
+    """Return the number of dependencies that every installation has."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     names = {re.split(r"[\[<>=]", each)[0] for each in project["dependencies"]}
     return len(names - {"setuptools"})
 
 
 def budgets() -> Iterator[tuple[str, float, float]]:
-    """What is counted, how much of it there is, and how much there may be."""
+    """Yield the name, the measured value and the limit of each budget."""
     product, tests = sources(*PRODUCT), sources("tests")
     files = [path for path in product if "migrations" not in path.parts]
     functions = sorted(lengths(files, (ast.FunctionDef, ast.AsyncFunctionDef)))

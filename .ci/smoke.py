@@ -1,4 +1,4 @@
-"""`make run` in a fresh copy of the committed files with an empty HOME, ended with Ctrl-C."""
+"""Run `make run` in a fresh clone with an empty HOME, and end it with Ctrl-C."""
 
 import os
 import signal
@@ -31,7 +31,7 @@ def main() -> None:
 
 
 def smoke(copy: Path, home: Path, log: IO[str]) -> float:
-    """Start, open the first page, stop; seconds until the first page."""
+    """Start the server, open the first page and stop; return seconds until the first page."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
