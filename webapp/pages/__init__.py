@@ -1,1 +1,1 @@
-"""HTML pages of creators and respondents, and public ones."""
+"""HTML pages for creators, respondents and the public."""

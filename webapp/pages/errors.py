@@ -32,7 +32,7 @@ from webapp.web.request_kind import says_in_iframe
 from webapp.web.url_converters import current_address, quoted_query
 
 HOME = "/drafts"
-RETURN_SECONDS = 3600  # how long a page to come back to is remembered
+RETURN_SECONDS = 3600  # lifetime of the signed `next` parameter
 # no second slash, no backslash and no white space, which browsers turn into a slash or drop
 OWN_PATH = re.compile(r"/(?!/)[!-\[\]-~]*")
 
@@ -122,7 +122,7 @@ class Back(NamedTuple):
 
 
 def load_pages(app: Flask) -> None:
-    """Load the error templates early: one of the errors is that no file can be opened."""
+    """Load the error templates early: later, the error may be that no file can be opened."""
     for name in OF_FAULTS:
         app.jinja_env.get_template(name)
 
@@ -220,7 +220,7 @@ LIMITS = {
 }
 NOT_PUBLISHED = Problem(
     PROBLEMS[HTTPStatus.SERVICE_UNAVAILABLE].title,
-    # for creators, who read English
+    # not translated: creators read English
     "Nothing is lost. Wait a little, then try again: that never publishes twice.",
 )
 WORDS_KEPT = "Nothing was changed, and nothing you wrote is lost."
@@ -344,7 +344,7 @@ def limit_sentence(limit: RateLimitItem) -> str:
 
 
 def storage_failed(error: Exception) -> Response:
-    """Report that the database is locked, full or unavailable; htmx shows a note at the text.
+    """Report that the database is locked, full or unavailable; htmx gets a note.
 
     raises  `error` itself if it is a programming error
     """

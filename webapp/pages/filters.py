@@ -1,4 +1,4 @@
-"""Filters of templates, tallies and QR codes."""
+"""Template filters, tallies and QR codes."""
 
 from datetime import UTC, date, datetime, timedelta
 from math import ceil
@@ -84,7 +84,7 @@ NUMBERS = ["No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight",
 EXCERPT_CHARS = 90  # two lines of a phone
 LONG_QUESTION_CHARS = 140  # a longer one in large type pushes the text box off a phone's screen
 THREADS_SHOWN = 12  # per person in a list; the page of the person shows all
-MINUTES_EACH = 1.25  # a few typed sentences for each question
+MINUTES_EACH = 1.25  # the time to type a few sentences
 
 
 def init_app(app: Flask) -> None:

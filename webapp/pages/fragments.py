@@ -89,7 +89,7 @@ def with_line_feeds(text: str) -> str:
 
 
 def as_picture(content: bytes | None) -> Response:
-    """Serve a creator's PNG, cached for a year, as its address contains its digest; None = 404."""
+    """Serve a creator's PNG, whose address has its digest, so caches keep it; 404 for None."""
     if content is None:
         abort(HTTPStatus.NOT_FOUND)
     headers = {"Cache-Control": "private, max-age=31536000, immutable"}

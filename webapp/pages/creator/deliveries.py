@@ -1,4 +1,4 @@
-"""The log of deliveries: who hears of completed responses, what was sent, what came back."""
+"""The delivery log: who subscribes to completed responses, what was sent, and the outcome."""
 
 import re
 from typing import Any
@@ -26,7 +26,7 @@ bp = creator_blueprint("deliveries", "/deliveries", limits_writes=False)
 
 @bp.before_request
 def require_events() -> None:
-    """Return 404 if the operator has switched events off."""
+    """Respond with 404 if the operator has switched events off."""
     if not events_enabled():
         abort(404)
 

@@ -144,7 +144,7 @@ def _text(draft: Draft, part: str) -> str:
 
 
 def _text_update(part: str, text: str) -> DraftUpdate:
-    if part == "reason":  # no field of the API
+    if part == "reason":  # the API has no such field
         return DraftUpdate(public_reason=clean_reason(text))
     return parse_draft_input({part: text})
 

@@ -1,4 +1,4 @@
-"""Downloads as CSV and JSON; cells are safe from spreadsheet formulas, concurrency is limited."""
+"""CSV and JSON downloads, few at once; spreadsheets run none of the cells as formulas."""
 
 import logging
 import re
@@ -283,7 +283,7 @@ def _of_question(form: FormRow, answer: str, follow_ups: str, recordings: str) -
 def _answer_cells(
     form: FormRow, person: models.SessionAnswers, skipped: Iterable[str], depths: dict[str, int]
 ) -> Iterator[str]:
-    """Yield the cells of each question, with follow-ups as asked, and the skipped numbers."""
+    """Yield the cells of each question, follow-ups in asking order, and the skipped numbers."""
     threads: defaultdict[str, list[models.AnswerRow]] = defaultdict(list)
     for each in sorted(person.answers, key=lambda answer: depths.get(answer.question_id, 0)):
         threads[each.parent_question_id or each.question_id].append(each)

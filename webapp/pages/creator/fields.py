@@ -1,4 +1,4 @@
-"""Parse the form fields and query parameters of creator pages."""
+"""Parsers for the form fields and query parameters of creator pages."""
 
 import re
 from datetime import datetime

@@ -69,7 +69,7 @@ def form_entries(found: list[FormSummaryRow], unread: Counter[str]) -> list[Form
 
 @bp.get("")
 def show_all() -> ResponseReturnValue:
-    """Show all forms of the creator, newest first: first those that take answers."""
+    """Show all forms of the creator: those that take answers, then the others, newest first."""
     listed = forms.list_forms(creator_id())
     found = form_entries(listed, count_unread([form.id for form in listed]))
     return render_template(

@@ -52,7 +52,7 @@ class Agent(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """A draft in the inbox; `changes` counts those since the last view, None if never viewed.
+    """A draft in the inbox; `changes` counts changes since the last view, None without one.
 
     agent  the last agent to write, or else the maker; None for the creator
     maker  the agent that made the draft

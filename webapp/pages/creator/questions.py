@@ -173,7 +173,7 @@ def _save_words(draft: Draft, position: int, part: str) -> Response:
     place = _named(draft, position)
     opened = _as_typed(_opened(draft, place))
     if isinstance(result, InvalidInput):
-        # a refused duplicate may name the question that it repeats as its field
+        # the error about a duplicate follow-up may name a question as its field
         wrong = result.field.startswith("followUps") or "of a follow-up" in result.message
         opened = replace(opened, wrong_follow_up=wrong)
     elif opened.position:

@@ -98,7 +98,7 @@ def limit_one_write(view: Callable[P, R]) -> Callable[P, R]:
 def _limit_forms(
     counted: str, unless: Callable[[], bool] = lambda: False
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Return a decorator with this limit and that of writes, which a view limit would replace."""
+    """Return a decorator that keeps the limit of writes, which a view's own limit replaces."""
     of_forms = limiter.shared_limit(
         lambda: PAGE_FORMS_RATE,
         counted,

@@ -106,7 +106,7 @@ def get_shown_form(form_id: str) -> tuple[FormRow, HiddenResponses]:
 
 
 def lower_counts(form: FormRow) -> tuple[FormRow, HiddenResponses]:
-    """Subtract the responses that are being deleted from the counts; return both."""
+    """Subtract the responses that are being deleted from the counts; return the form and these."""
     hidden = read_hidden(form.id)
     lowered = forms.with_counts(
         form,

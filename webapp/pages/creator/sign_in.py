@@ -49,7 +49,7 @@ def remember_device(account: Account) -> None:
 
 
 def known_device() -> str | None:
-    """Return the id of this browser if it has signed in to the posted account before."""
+    """Return the id of this browser if it has signed in to the account in the form before."""
     cookie = COOKIE.read()
     account = find_account(request.form.get("email", "")) if cookie else None
     with suppress(BadSignature):
@@ -253,7 +253,7 @@ def _join_page(token: str, refusal: Outcome | None = None, **given: str) -> str:
 
 
 def asked_to_end_agents() -> bool:
-    """Return whether the creator chose to disconnect agents along with the old password."""
+    """Return whether a new password should also end the connections of agents."""
     return "end_agents" in request.form
 
 

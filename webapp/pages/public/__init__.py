@@ -1,1 +1,1 @@
-"""Pages for everybody: start, documents, about, privacy, theme."""
+"""Public pages: start, documents, about, privacy, theme."""

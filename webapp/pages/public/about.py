@@ -1,4 +1,4 @@
-"""The about page, for people who were sent a form, and the privacy note, both without database."""
+"""The about page for recipients of a form, and the privacy note; neither uses the database."""
 
 from flask import Blueprint, current_app
 
