@@ -33,7 +33,7 @@ REDIS_SECONDS = 0.3  # to connect, and for each reply
 HANDED_OVER = 1000  # ids queued in this process
 ENQUEUED_AT_ONCE = 64  # few wake-ups suffice: each takes any due work
 WAITING_IN_REDIS = 64
-REST_SECONDS = 0.02  # after enqueuing; wake-ups of the meantime form one batch
+REST_SECONDS = 0.02  # after enqueuing; wake-ups that arrive meanwhile form one batch
 FULL_REST_SECONDS = 0.2  # if nothing was enqueued: constant checks would slow requests down
 WAKE_UP_SECONDS = 60  # until an untaken wake-up expires
 

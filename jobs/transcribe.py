@@ -127,7 +127,7 @@ def _outcome(claimed: transcripts.Claimed, config: Settings) -> Callable[..., ob
             claimed = claimed._replace(duration_ms=max(claimed.duration_ms, seen.decoded_ms))
         if not claimed.transcriber or claimed.transcriber != config.transcriber_host:
             return partial(transcripts.settle, claimed, TranscriptState.NONE)
-        if not transcripts.renew(claimed, now=utc_now()):  # the answer was withdrawn or replaced
+        if not transcripts.renew(claimed, now=utc_now()):  # the recording was withdrawn or replaced
             return None
         if not transcripts.spend_minutes(
             claimed,

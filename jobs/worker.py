@@ -15,7 +15,7 @@ from jobs.queue import Kind, wake_up_queue
 
 SWEEP_SECONDS = 1.0
 LOG_SECONDS = 60.0  # between two log lines about the same failure
-STORE_TRIES = 5  # tries against a failing database, while the lease lasts
+STORE_TRIES = 5  # if the database fails, while the lease lasts
 STORE_PAUSE_SECONDS = 1.0
 
 T = TypeVar("T", bound=Hashable)

@@ -17,7 +17,7 @@ NOT_PLAIN = frozenset("#*@\\_[]{}⁇⁈⁉‽′″‴‵‶")  # punctuation by
 SIGNS = frozenset("+°")
 JOINERS = "\u200c\u200d"  # part of Persian and Indic spelling
 JOINED = re.compile(f"(?<=[\u0600-\u0dff])[{JOINERS}](?=[\u0600-\u0dff])")
-# invisible although marks or letters: variation selectors, the grapheme joiner, Hangul fillers
+# invisible marks and letters: variation selectors, the grapheme joiner, Hangul fillers
 UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0]")
 
 QUESTION_MARKS = re.compile("[?？؟՞፧]")

@@ -65,7 +65,7 @@ class ModelBreaker:
 
     @contextmanager
     def call(self) -> Iterator[None]:
-        """Surround one call of the model; a ModelFailed raised inside counts as a failure.
+        """Guard one call of the model; a ModelFailed raised inside counts as a failure.
 
         Raises ModelResting.
         """

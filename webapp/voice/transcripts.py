@@ -151,8 +151,8 @@ def settle_failed(claimed: Claimed, *, now: datetime) -> None:
 
 
 def settle(claimed: Claimed, state: TranscriptState, text: str = "", *, now: datetime) -> None:
-    """Store the final state and the loudness curve: SILENT if no engine was asked; NONE if the page
-    named no engine or not the current one. Commits.
+    """Store the final state and the loudness curve: SILENT without a voice or words; NONE if the
+    page named no engine or not the current one. Commits.
 
     Unclaimed silence leaves no step. The address is kept until an answer claims the recording.
     """
