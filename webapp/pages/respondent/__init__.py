@@ -1,1 +1,1 @@
-"""Pages of somebody who answers a form."""
+"""Pages for respondents."""

@@ -1,7 +1,7 @@
-"""Continuing a response on another device, by a link that works once.
+"""Transfer of a response to another device by a link that works once.
 
 A GET of the link changes nothing, because chats and scanners fetch links before people do; only
-the button on its page uses it up.
+the button on its page uses up the link.
 """
 
 import secrets
@@ -27,9 +27,9 @@ error_handling.init_blueprint(bp)
 @bp.post("/q/<int:number>/elsewhere", defaults={"follow_up": 0})
 @bp.post("/q/<int:number>/f/<int:follow_up>/elsewhere")
 def offer(share_token: str, number: int | None, follow_up: int) -> Response:
-    """A link for the other device; this one returns to the question, or to the check page.
+    """Show a link for the other device, and a way back to the question or the check page.
 
-    A link that the page shows already is kept: its reader may have sent it to themselves.
+    A link that the page already shows is kept: respondents may have sent it to themselves.
     """
     posted = form_data.read_form_data(share_token)
     view = posted_view(share_token, posted)
@@ -56,7 +56,7 @@ def offer(share_token: str, number: int | None, follow_up: int) -> Response:
 
 @bp.get("/continue/<secret>")
 def look(share_token: str, secret: str) -> Response:
-    """Asks whether to continue here; changes nothing."""
+    """Ask whether to continue on this device; change nothing."""
     form = find_form(share_token)
     if not device_transfer.is_link_usable(share_token, secret, now=utc_now()):
         return _link_used(form, secret)
@@ -66,7 +66,7 @@ def look(share_token: str, secret: str) -> Response:
 
 @bp.post("/continue")
 def go_on(share_token: str) -> Response:
-    """Use the link up and show the next open question."""
+    """Use up the link and show the next open question."""
     form = form_data.posted_fields()
     secret, claim = form.get("secret", ""), form.get("claim", "")
     if not (form_data.KEY.fullmatch(secret) and form_data.KEY.fullmatch(claim)):
@@ -80,7 +80,7 @@ def go_on(share_token: str) -> Response:
 
 @bp.get("/continue")
 def reload(share_token: str) -> Response:
-    """A reload of the address that `go_on` leaves in a browser without scripts."""
+    """Redirect a reload of the address that `go_on` leaves in a browser without scripts."""
     return rendering.redirect_to("respond.start", share_token)
 
 

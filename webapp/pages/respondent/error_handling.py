@@ -1,4 +1,4 @@
-"""Limits, refusals and errors of respondent POSTs. The page always keeps the typed text."""
+"""Limits and errors of respondents' POSTs; every error page keeps the typed text."""
 
 import logging
 from contextlib import suppress
@@ -29,10 +29,10 @@ log = logging.getLogger("askback.pages")
 
 
 def init_blueprint(bp: Blueprint, *, limit_sessions: bool = True) -> None:
-    """Limit the rate of all POSTs of `bp`, and answer their errors.
+    """Limit the rate of all POSTs of `bp`, and handle their errors.
 
-    They need no CSRF token: each carries a session key or a secret, which no other site can know.
-    limit_sessions  False if its routes have limits of their own for that
+    They need no CSRF token: each carries a session key or a secret that no other site can know.
+    limit_sessions  False if the routes limit sessions themselves
     """
     csrf.exempt(bp)
     if limit_sessions:
@@ -48,16 +48,16 @@ def init_blueprint(bp: Blueprint, *, limit_sessions: bool = True) -> None:
 def init_app(app: Flask) -> None:
     """Refuse cross-site POSTs to respondent pages before anything else reads them.
 
-    They carry the session in their body, so SameSite cookies do not protect them: another site
-    could post a session of its own, which the browser would go on with, or end the one under way.
-    Call it before the rate limits, whose page would offer to send the same form again.
+    Respondents' POSTs carry the session in their body, so SameSite cookies do not protect them:
+    another site could make the browser continue with a foreign session, or end the current one.
+    Call this before the rate limits, whose page would offer to send the same form again.
     """
     app.before_request(_refuse_cross_site_post)
     app.after_request(_set_no_cookie)
 
 
 def _refuse_cross_site_post() -> Response | None:
-    # an address without a route is answered like any other unknown one
+    # an address without a route gets the usual 404
     if request.url_rule is None or not _is_cross_site_post():
         return None
     share_token = (request.view_args or {})["share_token"]
@@ -67,7 +67,7 @@ def _refuse_cross_site_post() -> Response | None:
 
 
 def _set_no_cookie(response: Response) -> Response:
-    """Removes the cookies of all handlers, language and theme included."""
+    """Remove the cookies that any handler has set, including language and theme."""
     if _is_cross_site_post():
         del response.headers["Set-Cookie"]
     return response
@@ -79,7 +79,7 @@ def _is_cross_site_post() -> bool:
 
 
 def _allow_frames(response: Response) -> Response:
-    """Let an error page that came before its form was loaded be shown in an iframe, too."""
+    """Let iframes show an error page that was rendered before the form was loaded."""
     refused = response.status_code >= 400 and response.status_code != HTTPStatus.NOT_FOUND
     if refused and "frame_origins" not in g and not wants_fragment():
         token = (request.view_args or {})["share_token"]
@@ -88,7 +88,7 @@ def _allow_frames(response: Response) -> Response:
 
 
 def _frame_origins(share_token: str) -> str:
-    """Origins that may embed the form; those last known if the storage has just failed."""
+    """Return the origins that may embed the form; the last known ones if the storage failed."""
     if "storage_failed" not in g:
         with suppress(*STORAGE_FAILURES, UnicodeError):
             return find_frame_origins(share_token)
@@ -96,7 +96,7 @@ def _frame_origins(share_token: str) -> str:
 
 
 def session_or_network() -> str:
-    """The hash of the posted session key, or the client's network for a malformed one."""
+    """Return the hash of the posted session key, or the client's network if it is malformed."""
     key = form_data.posted_fields().get("session", "")
     return token_hash(key) if form_data.SESSION_KEY.fullmatch(key) else client_network()
 
@@ -125,7 +125,7 @@ def _too_fast(error: RateLimitExceeded) -> Response:
 
 
 def _storage_failed(error: Exception) -> Response:
-    """The database is locked, full or away."""
+    """Answer if the database is locked, full or unavailable."""
     response = errors.storage_failed(error)
     if request.method != "POST":
         return response
@@ -138,8 +138,8 @@ def _storage_failed(error: Exception) -> Response:
 
 
 def outcome_page(error: Outcome) -> Response:
-    """The page of an expected failure; rendering it may fail in turn."""
-    # the others have a page: mostly that of their question
+    """Return the page of an expected failure, or of a second failure while rendering it."""
+    # all other codes have a page, usually the question
     if not isinstance(error.code, PageCode) or error.code is PageCode.FORM_UNREADABLE:
         return errors.outcome(error)
     try:
@@ -153,7 +153,7 @@ def outcome_page(error: Outcome) -> Response:
 
 
 def _page_of(error: Outcome) -> Response:
-    """The page that was posted from, with the error and all that was typed, or what replaces it."""
+    """Return the page that was posted, with the error and the typed text, or its replacement."""
     view, place = _posted_from(error)
     text = form_data.typed("answer")
     if error.code in AT_CHECK:
@@ -166,7 +166,7 @@ def _page_of(error: Outcome) -> Response:
         )
     if error.code in {PageCode.FORM_CLOSED, PageCode.FORM_COMPLETED}:
         return rendering.closed(view, unsent_text=text)
-    if error.code == PageCode.FORM_FULL:  # the box stays, also for a respondent who has just begun
+    if error.code == PageCode.FORM_FULL:  # keeps the text field, even for a new respondent
         return rendering.question(view, place, error=error, text=text)
     if error.code in AT_RECORDER:
         instead = rendering.render_instead(view, unsent_text=text)
@@ -176,7 +176,7 @@ def _page_of(error: Outcome) -> Response:
 
 
 def _posted_from(error: Outcome) -> tuple[session_view.SessionView, QuestionNumber]:
-    """The visit, a new one for an unknown session, and the place of its question."""
+    """Return the view that was posted, a new one for an unknown session, and its place."""
     values = request.view_args or {}
     token = values["share_token"]
     place = QuestionNumber(values.get("number") or 1, values.get("follow_up") or 0)

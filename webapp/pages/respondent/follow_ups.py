@@ -1,4 +1,4 @@
-"""Deciding about follow-ups while their page waits."""
+"""Decisions about follow-ups while a page waits for them."""
 
 import threading
 import time
@@ -29,17 +29,17 @@ from webapp.web.languages import page_language
 from webapp.web.limiter import client_network, limiter
 from webapp.web.wakeups import NoSlot, began_waiting, wakeups
 
-MOST_SECONDS = 3.0  # of a wait; a request that has waited so long goes on alongside the others
-REST_SECONDS = 0.005  # between two turns, where one waits: all others run then
-LATE_SECONDS = 1.0  # the model would have too little time then
+MOST_SECONDS = 3.0  # of a wait for a turn; then the request goes on alongside the others
+REST_SECONDS = 0.005  # after a wait for a turn, so that other requests run
+LATE_SECONDS = 1.0  # later, the model would have too little time
 
 _free = threading.Lock()
 
 
 class Turn:
-    """The turn of a request in a `with` block, waited for; without one, its clock alone.
+    """A request's turn to decide, held in a `with` block; elsewhere only its clock.
 
-    spent  seconds of a model's time that have passed before
+    spent  seconds of the model's time that have already passed
     """
 
     def __init__(self, spent: float = 0.0) -> None:
@@ -57,27 +57,27 @@ class Turn:
         self.end()
 
     def end(self) -> None:
-        """Let the next one decide, before this request waits for something else."""
+        """Let the next request decide, before this one waits for something else."""
         if self._held:
             self._held = False
             _free.release()
 
     @property
     def is_late(self) -> bool:
-        """Whether the rules should decide, because too much time has passed for a model."""
+        """True if the rules should decide, because too little time is left for a model."""
         return time.monotonic() - self._began > LATE_SECONDS
 
     @property
     def model_seconds(self) -> float:
-        """What is left of the time that a model has, counted from the begin of the request."""
+        """The time left for a model, counted from the start of the request."""
         return max(0.0, MODEL_SECONDS - (time.monotonic() - self._began))
 
 
 NEXT_RATE = "60/minute"  # how often one page asks whether a follow-up question comes next
-WAIT_SECONDS = 4.0  # for what another request of the same respondent is about to decide
+WAIT_SECONDS = 4.0  # for the decision of another request of the same respondent
 LOOK_SECONDS = 0.2
-WORDS_SECONDS = follow_up_decisions.WORDS_LEASE.total_seconds()  # for words and question together
-# of slots: no account has these ids
+WORDS_SECONDS = follow_up_decisions.WORDS_LEASE.total_seconds()  # for transcript and question
+# owners of slots: no account has these ids
 HOLDER, WAITER, SPEAKERS = "models", "waiting for models", "waiting for words"
 WAITERS_AT_ONCE = 4  # each holds a thread
 TEMPLATES = (
@@ -93,10 +93,10 @@ error_handling.init_blueprint(bp, limit_sessions=False)
 
 
 def load(app: Flask, config: Settings) -> None:
-    """Load what decisions and their pages need, if a model is asked; else on first use, as ever.
+    """Load what decisions and their pages need if there is a model; without one, on first use.
 
-    Where two hundred came to a server that had just begun, the first ones loaded it together: the
-    last had their page a second too late, and others waited for them.
+    Without this, when two hundred respondents come to a server that has just started, the first
+    requests load it together, and the last pages come a second too late.
     """
     if config.llm_provider != RULES:
         from webapp.follow_ups import model_exchange
@@ -111,15 +111,15 @@ def load(app: Flask, config: Settings) -> None:
 @bp.post("/q/<int:number>/f/<int:follow_up>/next")
 @limiter.limit(lambda: NEXT_RATE, key_func=error_handling.session_or_network)
 def decide(share_token: str, number: int, follow_up: int) -> Response:
-    """What follows from the stored answer to a question; nothing does, if so posted."""
+    """Decide what follows from a stored answer, unless the respondent passes on; show it."""
     posted = read_form_data(share_token)
     place = QuestionNumber(number, follow_up)
-    if posted.pass_on:  # waits for no turn
+    if posted.pass_on:  # needs no turn
         view = posted_view(share_token, posted)
         if about := _context(view, place):
             follow_up_decisions.pass_on(about, now=utc_now())
         return _following(view, posted, place)
-    release_connections()  # a session of an earlier key was looked up
+    release_connections()  # reading the form data may have used one
     waited = _wait_for_words(posted) if posted.recording else 0.0
     with Turn(max(0.0, waited + MODEL_SECONDS - WORDS_SECONDS)) as turn:
         view = posted_view(share_token, posted)
@@ -135,19 +135,19 @@ def decide(share_token: str, number: int, follow_up: int) -> Response:
 def after_answer(
     view: SessionView, posted: FormData, place: QuestionNumber, *, is_new: bool
 ) -> Response:
-    """The page after an answer; `is_new` if it was stored just now, not before."""
+    """Show the page after an answer; `is_new` is False if the answer was stored before."""
     about = _context(view, place, is_new=is_new)
     if about is None:
         return _following(view, posted, place)
-    awaited = ""  # the recording whose words are waited for
+    awaited = ""  # id of the recording whose transcript is awaited
     if _awaits_words(about, posted, is_new=is_new):
         awaited = posted.recording
         hand_over_recordings([awaited])
     if awaited or (wants_fragment() and _may_ask_model(about)):
         return rendering.page("follow_ups/deciding", view, place=place, recording=awaited)
     asked = _decide(about, Turn())
-    if asked and asked.follow_up == place.follow_up + 1:  # none that is open comes before it
-        texts = view.session.texts  # the follow-ups are read anew
+    if asked and asked.follow_up == place.follow_up + 1:  # no open question comes before it
+        texts = view.session.texts  # the follow-ups are read again
         view = replace(view, session=view.session.with_parts(texts=texts))
         return next_question(view, posted, asked, answered=place)
     return _following(posted_view(view.form.share_token, posted), posted, place)
@@ -160,13 +160,13 @@ def _context(
 
 
 def _following(view: SessionView, posted: FormData, place: QuestionNumber) -> Response:
-    """The next open step after one that was asked; aborts with 404 if it never was."""
+    """Show the next open step after `place`; aborts with 404 if `place` was never asked."""
     view.asked_step(place)
     return next_question(view, posted, view.steps.next_place(place), answered=place)
 
 
 def _has_model(about: FollowUpContext) -> bool:
-    """Whether there is a model: the one that was named to the creator, unless it fails."""
+    """Return True if the model shown to the creator is the configured one and does not fail."""
     is_named = bool(about.writer) and about.writer == settings().follow_up_writer
     return is_named and not model_breaker().rests
 
@@ -176,9 +176,9 @@ def _may_ask_model(about: FollowUpContext) -> bool:
 
 
 def _awaits_words(about: FollowUpContext, posted: FormData, *, is_new: bool) -> bool:
-    """Whether to wait for the words of an answer, because something may follow from them.
+    """Return True if the page waits for the transcript, because a follow-up may come of it.
 
-    is_new  it was stored just now: nobody has waited for them yet
+    is_new  the answer was stored just now, so no request has waited yet
     """
     may_follow = rules.may_follow(about.thread) or _has_model(about)
     if about.has_words or not posted.recording or not may_follow:
@@ -193,7 +193,7 @@ def _awaits_words(about: FollowUpContext, posted: FormData, *, is_new: bool) -> 
 
 
 def _wait_for_words(posted: FormData) -> float:
-    """Until the answer has its words, or no time is left for them; the seconds that it took."""
+    """Wait until the answer has its transcript or time is up; return the seconds waited."""
     began = began_waiting(posted.recording)
 
     def look() -> bool | None:
@@ -215,12 +215,12 @@ def _wait_for_words(posted: FormData) -> float:
 
 
 def _decide(about: FollowUpContext, turn: Turn) -> QuestionNumber | None:
-    """The place of a new question of the rules; what a model decided has to be read.
+    """Decide, and return the place of a new question of the rules; a model's has to be read.
 
-    The rules decide where the model has no time: all claims of a form wait for its counter of
-    calls, each with a connection.
+    The rules decide if the model has too little time: all claims of a form wait for its call
+    counter, each with a connection.
 
-    turn  ended before a model is waited for
+    turn  ends before the request waits for a model
     """
     if not _may_ask_model(about) or turn.is_late:
         return decide_by_rules(about, now=utc_now())
@@ -235,7 +235,7 @@ def _decide(about: FollowUpContext, turn: Turn) -> QuestionNumber | None:
 
 
 def _decide_by_model(about: FollowUpContext, turn: Turn) -> bool:
-    """False if there was nothing to claim: it is decided, or somebody else decides."""
+    """Let the model decide; return False if the answer has a decision or a claim already."""
     now = utc_now()
     count_call = partial(
         spend_model_call,

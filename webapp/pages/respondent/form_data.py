@@ -1,4 +1,4 @@
-"""The respondent's cookie, and the fields of each post."""
+"""The respondent's cookie, and the fields of each POST."""
 
 import re
 import secrets
@@ -27,12 +27,12 @@ SESSION_KEY = re.compile(r"[A-Za-z0-9_.-]{22,100}")
 
 
 def new_session_key() -> str:
-    """A new random key, with its time of creation and a MAC over both."""
+    """Return a new random key, with its time of creation and a MAC over both."""
     return _signer(settings().secret_key).sign(secrets.token_urlsafe(24)).decode()
 
 
 def remembered_key(share_token: str) -> str | None:
-    """The session key in the cookie of this form, None if absent or malformed."""
+    """Return the session key in the cookie of this form; None if absent or malformed."""
     key = _cookie(share_token).read()
     return key if SESSION_KEY.fullmatch(key) else None
 
@@ -55,7 +55,7 @@ def _signer(secret_key: str) -> TimestampSigner:
 
 
 def session_made_at(session_key: str) -> datetime | None:
-    """When this key was made, rounded down to the second; None without a valid MAC."""
+    """Return when this key was made, rounded down to the second; None without a valid MAC."""
     try:
         return _signer(settings().secret_key).unsign(session_key, return_timestamp=True)[1]
     except BadSignature:
@@ -66,7 +66,7 @@ def _cookie(share_token: str) -> BrowserCookie:
     return BrowserCookie("askback_r", COOKIE_DAYS * 24 * 3600, path=f"/r/{share_token}")
 
 
-HONEYPOT = "website"  # rendered out of sight: programs fill it, no browser autofills it
+HONEYPOT = "website"  # rendered out of sight: bots fill it, browsers do not autofill it
 FIELDS = {
     "session",
     "answer_key",
@@ -83,7 +83,7 @@ FIELDS = {
     "blank",
     "shown",
     "pass_on",
-    "audio",  # the name of a file that was chosen and not uploaded
+    "audio",  # name of a file that was chosen but not uploaded
     LANGUAGE,
     CHOICE,
     THEME,
@@ -96,15 +96,15 @@ UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class FormData:
-    """Fields as posted, "" where absent.
+    """Fields as posted, "" if absent.
 
     recording    id of the recording that goes with the answer
-    transcriber  the host that the page named as writing recordings down
-    blank        the page showed a recording and no words of the answer
-    pass_on      nobody is to decide whether more follows from the answer
-    shown        the page showed what was heard in the recording
-    chosen_file  name of a recording that was chosen and not uploaded
-    left         place of the question that Back was pressed on; None elsewhere
+    transcriber  the host that the page named for transcription
+    blank        the page showed a recording, but no words of the answer
+    pass_on      the respondent goes on without a decision about a follow-up
+    shown        the page showed the transcript of the recording
+    chosen_file  name of a recording that was chosen but not uploaded
+    left         place of the question on which Back was pressed; None elsewhere
     replaces     version of the answer that the page showed; None on pages that show none
     remembered   the cookie carries the same session
     """
@@ -127,21 +127,21 @@ class FormData:
 
 
 def posted_fields() -> dict[str, str]:
-    """Our fields as posted, of each the first value that is not empty."""
+    """Return the known fields as posted, each with its first value that is not empty."""
     form = request.form
     return {name: next(filter(None, form.getlist(name)), "") for name in FIELDS if name in form}
 
 
 def posted_file() -> FileStorage | None:
-    """The recording that was posted; None if none was chosen."""
+    """Return the posted recording; None if no file was chosen."""
     return next(filter(None, request.files.getlist("audio")), None)
 
 
 def read_form_data(share_token: str, *needed: str) -> FormData:
-    """The posted fields.
+    """Return the posted fields.
 
     raises  InvalidInput `form_unreadable` for malformed keys, `session_unknown` for a session key
-            that we neither made nor have stored
+            that this server neither made nor has stored
     """
     form = posted_fields()
     session_key = form.get("session", "")
@@ -179,23 +179,23 @@ def read_form_data(share_token: str, *needed: str) -> FormData:
 
 
 def _has_begun(share_token: str, session_key: str) -> bool:
-    """True for the key of a response that is not sent yet."""
+    """Return True if this key has a response that is begun and not sent yet."""
     session = read_session(share_token, session_key)
     return session.started and session.completed_stamp is None
 
 
 def typed(name: str) -> str:
-    """Text typed into a field, with line feeds as the only line ends; different texts of a doubled
-    field follow each other.
+    """Return the text typed into a field, with line feeds as the only line ends.
 
-    Characters that no database stores (U+0000, lone surrogates) become U+FFFD: the answer is kept.
+    Different texts of a repeated field are joined. Characters that no database stores (U+0000, lone
+    surrogates) become U+FFFD, so that the answer is kept.
     """
     sent = map(with_line_feeds, request.form.getlist(name))
     texts = dict.fromkeys(UNSTORABLE.sub("\ufffd", text) for text in sent)
     if len(texts) < 2:
         return next(iter(texts), "")
     fields = posted_fields()
-    # a copy of the box still has the stored answer with which the page began
+    # one copy of the field still holds the stored answer that the page began with
     shown = fields.get("replaces") if name == "answer" else None
     heard = fields.get("recording")
     written = [text for text in texts if text.strip() and version_of(text, heard) != shown]
@@ -203,15 +203,15 @@ def typed(name: str) -> str:
 
 
 def typed_anywhere() -> str:
-    """The text of the one field of a page that is typed into, or what that page was handed."""
+    """Return the text typed into a page's one text field, or handed to the page as `draft`."""
     return typed("answer") or typed("name") or typed("draft")
 
 
 def typed_along(field: str) -> str | None:
-    """Text to show on the next page without saving it; None if there is none.
+    """Return text to show on the next page without saving it; None if there is none.
 
-    Another page hands it back (`draft`), or a language or colour scheme was chosen while it was
-    typed into `field`.
+    Another page hands it back (`draft`), or it was in `field` when a language or colour scheme was
+    chosen.
     """
     chosen = CHOICE in request.form or THEME in request.form
     return (typed(field) if chosen else "") or typed("draft") or None
@@ -224,7 +224,7 @@ REFUSALS = {
         Phrase("Continue sends them. To skip the question, empty the box first."),
         "answer",
     ),
-    # on a page with another button, which leaves without the text
+    # on a page with a button that leaves without the text
     PageCode.UNSAVED_TEXT: (
         STILL_TYPED,
         Phrase("Continue sends them, or go back without them."),
@@ -235,13 +235,13 @@ REFUSALS = {
         Phrase("Choose it once more and press “Add this recording”, or continue without it."),
         "audio",
     ),
-    # for an unknown session key: the page goes on under a new one
+    # for an unknown session key: the page continues with a new one
     PageCode.SESSION_UNKNOWN: (
         Phrase("This page was open for too long."),
         Phrase("Nothing you wrote is lost. Continue once more."),
         "session",
     ),
-    # for a body that none of our pages sends
+    # for a body that no page of this server sends
     PageCode.FORM_UNREADABLE: (
         Phrase("This page was not sent as it was made."),
         Phrase("Nothing was stored. Open the link once more and answer there."),
@@ -251,13 +251,13 @@ REFUSALS = {
 
 
 def refusal(code: PageCode) -> InvalidInput:
-    """The refusal of what a page posted, by its code."""
+    """Return the error for what a page posted, by its code."""
     message, resolution, field = REFUSALS[code]
     return InvalidInput(code, message, resolution, field=field)
 
 
 def recording_unclaimed() -> InvalidInput:
-    """The refusal to skip a question whose recording would be lost."""
+    """Return the error for skipping a question whose recording would be lost."""
     return InvalidInput(
         PageCode.RECORDING_UNSENT,
         Phrase("Your recording is not part of an answer yet."),

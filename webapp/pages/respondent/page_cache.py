@@ -1,11 +1,11 @@
-"""Caches rendered pages for all respondents who differ in nothing but keys and texts.
+"""Cache of rendered pages, shared by respondents who differ only in keys and texts.
 
-A page is rendered for a view in which stand-ins replace all personal values, and the cache key is
-that view: a cached page cannot hold words of a respondent, and all that it was rendered from is its
-key. The values of each respondent are put in the place of the stand-ins.
+A page is rendered for a view in which placeholders replace all personal values, and that view is
+the cache key. So a cached page cannot contain words of a respondent, and its key covers everything
+that it was rendered from. The values of each respondent then replace the placeholders.
 
-Measured by CPU time against a server that keeps the pages of those who have not begun only: an
-answer with the next page takes 0.65 on SQLite and 0.71 on PostgreSQL.
+Compared with a cache of pages for new respondents only, an answer with the next page takes 0.65 of
+the CPU time on SQLite and 0.71 on PostgreSQL.
 """
 
 import hashlib
@@ -29,17 +29,17 @@ from webapp.web.languages import page_language
 from webapp.web.themes import page_theme
 
 BYTES_MAX = 8 * 1024**2  # pages of several forms, in several languages
-MARK = secrets.token_urlsafe(24)  # so that no text can contain a stand-in
+MARK = secrets.token_urlsafe(24)  # random, so that no text can contain a placeholder
 SENT_AT = to_millis(datetime(1, 1, 1, tzinfo=UTC))  # no response was sent then
 
 Draw = Callable[[SessionView, str], str]
 
 
 class PageCache:
-    """An LRU cache of pages by key: fixed text, and between it the index of a personal value.
+    """An LRU cache of pages by key: pieces of fixed text alternate with indexes of personal values.
 
-    Bounded in bytes: opening many forms in many languages at most makes it useless to others for a
-    while, who get their pages rendered.
+    Its size in bytes is bounded: a client that opens many forms in many languages can only evict
+    the pages of others, which are then rendered again.
     """
 
     def __init__(self, bytes_max: int = BYTES_MAX) -> None:
@@ -51,14 +51,14 @@ class PageCache:
         return len(self._pages)
 
     def get(self, key: bytes) -> Sequence[str] | None:
-        """The cached page of this key, None if there is none."""
+        """Return the cached page of this key; None if there is none."""
         with self._lock:
             if found := self._pages.get(key):
                 self._pages.move_to_end(key)
             return found
 
     def add(self, key: bytes, page: Sequence[str]) -> None:
-        """Store a page, unless it is larger than the whole cache may be."""
+        """Store a page and evict the oldest ones, also this one if it exceeds the whole cache."""
         with self._lock:
             self.bytes += _size(page) - _size(self._pages.pop(key, ()))
             self._pages[key] = page
@@ -70,7 +70,7 @@ pages = PageCache()
 
 
 def stand_in(name: object) -> str:
-    """What a cached page has in place of a personal value."""
+    """Return the placeholder of a personal value in cached pages."""
     return f"{MARK}.{name}."
 
 
@@ -81,11 +81,11 @@ def render(
     place: QuestionNumber | None = None,
     whole: bool = False,
 ) -> str:
-    """The page that `draw` renders for a view and an answer key, cached if possible.
+    """Return the page that `draw` renders for a view and an answer key, from the cache if possible.
 
-    shown  what it is rendered from besides the view, the language and the theme: JSON values
+    shown  JSON values that it is rendered from, in addition to view, language and theme
     place  of the question that it asks
-    whole  it shows all answers; others show that of their question, which alone is read
+    whole  it shows all answers; other pages show and read only the answer to their question
     """
     nobody = _nobody(view, place, whole=whole)
     stored = [getattr(nobody.session, each.name) for each in fields(nobody.session)]
@@ -107,7 +107,7 @@ def render(
 def _split(
     nobody: SessionView, place: QuestionNumber | None, draw: Draw, *, whole: bool
 ) -> Sequence[str]:
-    """The rendered page as pieces, between them the indexes of the values in `_own`."""
+    """Render the page and split it into pieces that alternate with indexes into `_own`."""
     answer_key = stand_in("answer_key")
     stand_ins = _own(nobody, place, answer_key, whole=whole)
     index_of = {each: str(index) for index, each in enumerate(stand_ins) if each}
@@ -118,7 +118,7 @@ def _split(
 def _own(
     view: SessionView, place: QuestionNumber | None, answer_key: str, *, whole: bool
 ) -> list[str]:
-    """The personal values as the page shows them."""
+    """Return the personal values as the page shows them."""
     session, step = view.session, view.asked_step(place) if place else None
     own = [
         view.session_key,
@@ -138,9 +138,9 @@ def _own(
 
 
 def _nobody(view: SessionView, place: QuestionNumber | None, *, whole: bool) -> SessionView:
-    """The view with stand-ins for all personal values.
+    """Return the view with placeholders for all personal values.
 
-    Texts are read after the session: an answer that another tab took back meanwhile has none.
+    Texts are read after the session, so an answer that another tab took back has no text.
     """
     session, step = view.session, view.asked_step(place) if place else None
     names = {each.id: f"follow-up {at}" for at, each in enumerate(session.follow_ups)}

@@ -1,6 +1,6 @@
-"""Links with what people and chats write right behind them: a full stop, a bracket, a blank.
+"""Redirects for links with trailing text from a message: a full stop, a bracket, a space.
 
-The keys in links have a fixed length, so that no character of one is taken for such an addition.
+The keys in links have a fixed length, so that no character of a key is taken for trailing text.
 """
 
 import re
@@ -15,13 +15,13 @@ from webapp.web.url_converters import quoted_query
 LINK = re.compile(
     r"(?P<link>/join/[\w-]{43}"
     r"|/r/(?P<share_token>[\w-]{22})(?:/|/q/\d+(?:/f/\d+)?|/check|/done|/sent|/continue/[\w-]{32})?)"
-    r"(?!\.\d)[^0-9A-Za-z/].*",  # 1.5 is no question
+    r"(?!\.\d)[^0-9A-Za-z/].*",  # 1.5 is not a question number
     re.ASCII | re.DOTALL,
 )
 
 
 def init_app(app: Flask) -> None:
-    """Redirect such an address to the link in it; a form that does not exist stays a 404."""
+    """Redirect addresses with trailing text to the link; an unknown form still gives 404."""
     app.before_request(_open)
 
 

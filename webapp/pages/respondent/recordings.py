@@ -1,7 +1,7 @@
-"""Spoken answers: uploading a recording, hearing it again, and what became of its words.
+"""Spoken answers: upload and playback of recordings, and their transcripts.
 
 An upload is a POST of the form that also carries the typed text, so it works without scripts and
-loses nothing. Scripts get the region `recorder` alone, unless another page takes its place.
+loses nothing. Scripts get only the region `recorder`, unless another page replaces the question.
 """
 
 import logging
@@ -46,15 +46,15 @@ TOO_LARGE = Phrase(
 )
 NO_ROOM = Phrase("This server has no room for recordings just now.")
 NOT_READ = Phrase("We can’t reach the recordings right now.")
-# One upload at a time of each network address: it delays others by one look, and stores one
-# recording beyond its bounds at most.
+# One upload at a time per network address: an address delays others by one inspection, and exceeds
+# its bounds by one recording at most.
 _AT_ONCE = Clients()
-# of what the server does not even read
+# for a body that the server does not even read
 WORDS_IN_BROWSER = Phrase(
     "Nothing was saved. Press Back in your browser: your words are still there. Choose another "
     "recording, or type your answer."
 )
-# looks of one respondent for a transcript; a page looks each second at first
+# how often one respondent may ask for a transcript; a page asks every second at first
 TRANSCRIPT_RATE = "120/minute"
 
 log = logging.getLogger("askback.pages")
@@ -69,7 +69,7 @@ _limit_looks = limiter.shared_limit(
 
 @bp.url_value_preprocessor
 def require_room(endpoint: str | None, values: dict[str, Any] | None) -> None:
-    """Refuse a recording that the form has no room for before its body is read."""
+    """Refuse a recording before its body is read if the form has no room for it."""
     if endpoint != "voice.upload" or not values:
         return
     size = (request.content_length or 0) - ANSWER_BODY_MAX_BYTES
@@ -81,7 +81,7 @@ def require_room(endpoint: str | None, values: dict[str, Any] | None) -> None:
 @bp.post("/q/<int:number>/f/<int:follow_up>/recording")
 @limiter.limit(lambda: settings().limit_upload_session, key_func=error_handling.session_or_network)
 def upload(share_token: str, number: int, follow_up: int) -> Response:
-    """Store a recording for the question; the first one under its key stays."""
+    """Store a recording for the question, unless its `recording_key` has stored one."""
     posted = form_data.read_form_data(share_token, "recording_key")
     view = posted_view(share_token, posted)
     place = QuestionNumber(number, follow_up)
@@ -92,7 +92,7 @@ def upload(share_token: str, number: int, follow_up: int) -> Response:
 @bp.post("/begin-recording")
 @limiter.limit(lambda: settings().limit_upload_session, key_func=error_handling.session_or_network)
 def begin(share_token: str) -> Response:
-    """Record was pressed: an engine of this server gets ready. Nothing is stored."""
+    """Prepare the transcription engine of this server when Record is pressed; store nothing."""
     view = posted_view(share_token, form_data.read_form_data(share_token))
     if view.may_answer and view.form.may_record and view.transcriber == ON_THIS_SERVER:
         hand_over_recordings([BEGUN])
@@ -103,9 +103,9 @@ def begin(share_token: str) -> Response:
 @bp.post("/q/<int:number>/f/<int:follow_up>/transcript")
 @_limit_looks
 def look(share_token: str, number: int, follow_up: int) -> Response:
-    """What became of the words of the posted recording; 204 for scripts that have to ask again.
+    """Return the transcript of the posted recording; 204 if a script has to ask again.
 
-    It is written down only while somebody asks, until an answer has it.
+    Until an answer claims it, a recording is transcribed only while its page asks.
     """
     posted = form_data.read_form_data(share_token)
     view = posted_view(share_token, posted)
@@ -127,7 +127,7 @@ def look(share_token: str, number: int, follow_up: int) -> Response:
 
 @bp.get("/recordings/<recording_id>")
 def play(share_token: str, recording_id: str) -> Response:
-    """A recording of the respondent whom the cookie names."""
+    """Return a recording of the session in the cookie."""
     key = None if says_in_iframe() else form_data.remembered_key(share_token)
     return _audio(share_token, key, recording_id)
 
@@ -135,7 +135,7 @@ def play(share_token: str, recording_id: str) -> Response:
 @bp.post("/recordings/<recording_id>")
 @_limit_looks
 def hand_back(share_token: str, recording_id: str) -> Response:
-    """The same for the posted session, as a file to keep."""
+    """Return a recording of the posted session, as a download."""
     return _audio(share_token, form_data.read_form_data(share_token).session_key, recording_id)
 
 
@@ -144,9 +144,9 @@ def hand_back(share_token: str, recording_id: str) -> Response:
 @bp.errorhandler(ChildBusy)
 @bp.errorhandler(OSError)
 def away(error: Exception) -> Response:
-    """The store is away or full, or the program that looks at recordings has too much to do.
+    """Answer if the store is unavailable or full, or the inspection of recordings is overloaded.
 
-    Typing goes on. Scripts keep what was recorded and try again, unless there is no room for it.
+    Typed answers still work. Scripts keep the recording and try again, unless there is no room.
     """
     log.error("a recording was not kept or read: %s", error, exc_info=error)
     uploaded = request.endpoint == "voice.upload"
@@ -165,7 +165,7 @@ def away(error: Exception) -> Response:
 
 @bp.errorhandler(RequestEntityTooLarge)
 def too_large(error: RequestEntityTooLarge) -> Response:
-    """More than the server reads of a request, or than its disk or the form takes: all is lost."""
+    """Answer if the body exceeds what the server, its disk or the form takes; nothing is stored."""
     reason = TOO_LARGE if audio_store().has_room(0) else NO_ROOM
     if error.description == uploads.FULL_FORM:
         reason = uploads.FULL_FORM
@@ -175,7 +175,7 @@ def too_large(error: RequestEntityTooLarge) -> Response:
 
 @bp.after_request
 def replace_page(response: Response) -> Response:
-    """Let scripts put a page that answers an upload in place of the whole page."""
+    """Make scripts replace the whole page with a page that answers an upload."""
     if wants_fragment() and not g.get("is_part") and response.status_code in SWAPPED:
         response.headers["HX-Retarget"] = "#main"
         response.headers["HX-Reswap"] = "innerHTML show:window:top"
@@ -186,7 +186,7 @@ SWAPPED = {HTTPStatus.OK, HTTPStatus.CONFLICT, HTTPStatus.GONE, HTTPStatus.UNPRO
 
 
 def _audio(share_token: str, session_key: str | None, recording_id: str) -> Response:
-    find_form(share_token)  # whose websites may show the refusal in a frame
+    find_form(share_token)  # lets the form's websites show an error page in a frame
     known = session_key and form_data.RECORDING_ID.fullmatch(recording_id)
     recording = (
         uploads.find_recording(share_token, session_key or "", recording_id) if known else None
@@ -197,7 +197,7 @@ def _audio(share_token: str, session_key: str | None, recording_id: str) -> Resp
 
 
 class _Measured(NamedTuple):
-    """What we found out of a file ourselves; no client is believed."""
+    """What the server measured of a file; values from the client are not trusted."""
 
     path: Path
     audio: audio_inspection.AudioFormat
@@ -208,17 +208,17 @@ class _Measured(NamedTuple):
 def store_recording(
     view: SessionView, posted: form_data.FormData, *, at: QuestionNumber, file: FileStorage | None
 ) -> None:
-    """Store the file for the question, unless there is one under its key.
+    """Store the file for the question, unless its `recording_key` has stored one.
 
     raises  as `check_upload` and `add_recording`; InvalidInput `recording_missing`,
               `recording_too_large`, `recording_too_long`, `recording_not_audio`,
-              `recording_no_room`; AudioBusy, AudioStoreUnavailable, OSError; nothing is stored then
+              `recording_no_room`; AudioBusy, AudioStoreUnavailable, OSError; stores nothing then
     """
     place = uploads.check_upload(view.form.share_token, posted.session_key, at)
-    release_connections()  # for as long as it waits
+    release_connections()  # while it waits
     with _AT_ONCE.turn(client_network()):
         if not uploads.find_upload(place, posted.recording_key):
-            release_connections()  # for as long as the child looks and the store takes
+            release_connections()  # while the child inspects and the store writes
             _store(view, posted, place, at, _measure(file))
 
 
@@ -229,7 +229,7 @@ def _store(
     at: QuestionNumber,
     file: _Measured,
 ) -> None:
-    """The object is erased if the row is not stored; where that is unknown, it is left."""
+    """Store object and row; erase the object if the row is refused, but not if that is unknown."""
     store = audio_store()
     if not store.has_room(file.size):
         raise no_room()
@@ -259,13 +259,13 @@ def _store(
 
 
 def upload_bounds() -> uploads.Bounds:
-    """The bounds of the settings."""
+    """Return the bounds from the settings."""
     return uploads.Bounds(settings().limit_form_bytes, settings().audio_unclaimed_bytes)
 
 
 def _erase(*keys: str) -> None:
-    """Erase objects without a row, and those of the rows that made room."""
-    with suppress(AudioStoreUnavailable):  # they are erased later then
+    """Erase objects without a row, and the objects of rows deleted to make room."""
+    with suppress(AudioStoreUnavailable):  # a later call erases them
         if keys:
             audio_store().delete(keys)
         uploads.erase_noted_objects()
@@ -289,7 +289,7 @@ def _measure(file: FileStorage | None) -> _Measured:
 
 
 def _inspect(path: Path) -> tuple[audio_inspection.AudioFormat, int]:
-    """The format and length of the file, which becomes WAV if not every browser plays it."""
+    """Return format and length of the file; convert it to WAV if not every browser plays it."""
     try:
         audio = audio_inspection.sniff_file(path)
         try:
@@ -300,7 +300,7 @@ def _inspect(path: Path) -> tuple[audio_inspection.AudioFormat, int]:
                 copyfile(samples.name, path)
             return audio_inspection.WAV, audio_inspection.inspect(path, audio_inspection.WAV)
     except audio_inspection.NotAudio as error:
-        if says_full(error):  # where it was to be written as WAV
+        if says_full(error):  # during the conversion to WAV
             raise OSError(str(error)) from error
         raise _refused(
             PageCode.RECORDING_NOT_AUDIO,
@@ -313,7 +313,7 @@ def _inspect(path: Path) -> tuple[audio_inspection.AudioFormat, int]:
 
 
 def no_room() -> InvalidInput:
-    """The refusal while there is no room for any recording."""
+    """Return the error for a server without room for recordings."""
     return _refused(
         PageCode.RECORDING_NO_ROOM,
         NO_ROOM,
@@ -322,7 +322,7 @@ def no_room() -> InvalidInput:
 
 
 def not_kept() -> InvalidInput:
-    """The refusal of this recording, for a reason that may pass."""
+    """Return the error for a recording that could not be stored, for a temporary reason."""
     return _refused(
         PageCode.RECORDING_NO_ROOM,
         Phrase("Your recording could not be kept here just now."),

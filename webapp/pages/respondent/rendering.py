@@ -1,4 +1,4 @@
-"""Pages of respondents, and the next question in place."""
+"""Rendering of respondents' pages, whole or as fragments."""
 
 import secrets
 from http import HTTPStatus
@@ -25,7 +25,7 @@ SHOWING_THE_NEWEST = {PageCode.ANSWER_DIFFERS, PageCode.ANSWER_NEWER}
 def open_step(
     view: SessionView, place: QuestionNumber | None, *, text: str | None = None, **shown: Any
 ) -> Response:
-    """The question at a place, the check page for None; what is shown in place of both, if any.
+    """Render the question at a place, or the check page for None, or what replaces them.
 
     shown  as in `question`
     """
@@ -35,7 +35,7 @@ def open_step(
 
 
 def render_instead(view: SessionView, *, unsent_text: str = "") -> Response | None:
-    """The page shown in place of any question: sent already, or closed; None if neither."""
+    """Render the page that replaces any question if the response is sent or the form closed."""
     if view.session.completed_at:
         return thanks(view, unsent_text=unsent_text)
     if not view.may_answer:
@@ -51,8 +51,9 @@ def question(
     text: str | None = None,
     just_answered: int = 0,
 ) -> Response:
-    """One question with its stored answer, or with `error` and the `text` that was refused; the
-    stroke of the question `just_answered` is drawn, 0 for none.
+    """Render one question with its stored answer, or with `error` and the refused `text`.
+
+    just_answered  number of the question whose stroke is drawn, 0 for none
     """
     step = view.asked_step(place)
     layout = layout_of(framed=view.framed)
@@ -75,10 +76,7 @@ def question(
 def recorded(
     view: SessionView, place: QuestionNumber, *, text: str, error: Outcome | None = None
 ) -> Response:
-    """After an upload or its refusal: the question with the posted text, for scripts its recorder.
-
-    A page with a session of its own, or one that takes the place of the question, is whole.
-    """
+    """Render the question after an upload or its refusal; for scripts, only its recorder."""
     if not wants_fragment():
         return question(view, place, error=error, text=text)
     g.is_part = True
@@ -90,7 +88,7 @@ def recorded(
 def check(
     view: SessionView, *, error: Outcome | None = None, name: str = "", just_answered: int = 0
 ) -> Response:
-    """All answers for review, the optional name, and Send; `just_answered` as in `question`."""
+    """Render the check page: all answers, the optional name, Send; arguments as in `question`."""
     return page(
         "check",
         view,
@@ -104,11 +102,10 @@ def check(
 
 
 def thanks(view: SessionView, *, unsent_text: str = "", unsent_recording: bool = False) -> Response:
-    """The response is completed.
+    """Render the page of a completed response.
 
-    unsent_text       text that came too late to be part of it
-    unsent_recording  so did a recording, which was not stored: the browser that has it hands it
-                      back
+    unsent_text       text that came too late to be part of the response
+    unsent_recording  a recording came too late and was not stored: the browser hands it back
     """
     return page(
         "thanks",
@@ -122,24 +119,24 @@ def thanks(view: SessionView, *, unsent_text: str = "", unsent_recording: bool =
 
 
 def sent(view: SessionView) -> Response:
-    """What was sent, read-only."""
+    """Render the sent answers, read-only."""
     return page("sent", view, push=("respond.show_sent", {}))
 
 
 def closed(view: SessionView, *, unsent_text: str = "") -> Response:
-    """The form takes no answers; `unsent_text` is text that was not stored."""
+    """Render the page of a form that takes no answers; `unsent_text` was not stored."""
     return page("closed", view, status=HTTPStatus.GONE, unsent_text=unsent_text)
 
 
 def render_not_saved(
     text: str, *, status: HTTPStatus, retry_after: int, uncertain: bool = False, limit: str = ""
 ) -> Response:
-    """Not saved: the typed text and a button that sends the same form again.
+    """Render an unsaved text with a button that sends the same form again.
 
-    Rendered without the database, which may be the reason.
+    Does not use the database, which may be the cause.
     retry_after  seconds
-    uncertain    it may be saved; sent again, it is saved once in any case
-    limit        the sentence about the limit that was reached
+    uncertain    the text may be saved; sending it again saves it only once
+    limit        sentence about the limit that was reached
     """
     framed = says_in_iframe()
     body = _render(
@@ -154,15 +151,15 @@ def render_not_saved(
         path=request.path + ("?embed=1" if framed else ""),
     )
     response = Response(body, status, {"Retry-After": str(retry_after)})
-    if uncertain:  # read by retry.js, which keeps the page that is open
+    if uncertain:  # retry.js reads this and keeps the open page
         response.headers["Askback-Outcome"] = "unknown"
     return response
 
 
 def render_cross_site_post(share_token: str, text: str) -> Response:
-    """A link to our own page, and the text that was posted: nothing else of that POST.
+    """Render the posted text and a link to the form; use nothing else of the POST.
 
-    Rendered without the database.
+    Does not use the database.
     """
     here = url_for("respond.start", share_token=share_token)
     layout = layout_of(framed=says_in_iframe())
@@ -172,7 +169,7 @@ def render_cross_site_post(share_token: str, text: str) -> Response:
 
 
 def redirect_to(endpoint: str, share_token: str, place: QuestionNumber | None = None) -> Response:
-    """303 to another page of this form."""
+    """Redirect (303) to another page of this form."""
     values: dict[str, Any] = place._asdict() if place else {}
     if says_in_iframe():
         values["embed"] = 1
@@ -181,7 +178,7 @@ def redirect_to(endpoint: str, share_token: str, place: QuestionNumber | None = 
 
 
 def redirect_to_step(share_token: str, place: QuestionNumber | None) -> Response:
-    """303 to a question, to the check page for None."""
+    """Redirect (303) to a question, or to the check page for None."""
     return redirect_to("respond.ask" if place else "respond.check", share_token, place)
 
 
@@ -194,10 +191,10 @@ def page(
     cached: bool = False,
     **context: Any,
 ) -> Response:
-    """The page of a template.
+    """Render the page of a template.
 
-    push    endpoint and values of its address in the history, if it has one
-    cached  the context has nothing of one respondent
+    push    endpoint and values of its address in the browser history, if any
+    cached  the context contains nothing personal
     """
     layout = layout_of(framed=view.framed)
 
@@ -214,7 +211,7 @@ def page(
 
 
 def layout_of(*, framed: bool) -> dict[str, Any]:
-    """The values of the layout: of a whole page, or of what htmx swaps."""
+    """Return the values of the layout, for a whole page or for what htmx swaps."""
     swapped = wants_fragment()
     layout = "respondent/swap.html" if swapped else "base/respondent.html"
     origin = settings().public_url
@@ -236,7 +233,7 @@ def _question_values(
         "text": words or view.heard(step.place),
         "most": SPOKEN_ANSWER_MAX_CHARS if view.recording(step.place) else ANSWER_MAX_CHARS,
         "error": error,
-        # the version of the answer that the person who typed has seen
+        # the version of the answer that the respondent saw while typing
         "replaces": view.session.version(step.question_id)
         if posted is None
         else posted[:VERSION_CHARS],
@@ -244,7 +241,7 @@ def _question_values(
 
 
 def _render(page_name: str, **context: Any) -> str:
-    # without context processors: they ask the database who is signed in, which is not needed here
+    # without context processors: they query the database for the signed-in account, not needed here
     template = current_app.jinja_env.get_template(f"respondent/{page_name}.html")
     return template.render(**context)
 
@@ -268,9 +265,9 @@ def next_question(
     *,
     answered: QuestionNumber | None = None,
 ) -> Response:
-    """The question at a place, the check page for None.
+    """Show the question at a place, or the check page for None.
 
-    answered  the question that was answered just now: a scripted one has its stroke drawn
+    answered  the question that was just answered: the stroke of a scripted one is drawn
     """
     if by_get(posted):
         return redirect_to_step(view.form.share_token, place)
@@ -279,5 +276,5 @@ def next_question(
 
 
 def by_get(posted: FormData) -> bool:
-    """True if the next page can be fetched by GET: the cookie names this session."""
+    """Return True if the next page can be fetched by GET, because the cookie has this session."""
     return posted.remembered and not wants_fragment()

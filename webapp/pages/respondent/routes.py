@@ -28,7 +28,7 @@ error_handling.init_blueprint(bp)
 
 @bp.get("")
 def start(share_token: str) -> Response:
-    """The first question; for a returning respondent, a redirect to where they stopped."""
+    """Show the first question; redirect a returning respondent to where they stopped."""
     view = session_view.view_by_cookie(share_token)
     if not view.session.started:
         count_link_view(share_token)
@@ -40,28 +40,28 @@ def start(share_token: str) -> Response:
 
 @bp.get("/")
 def slash(share_token: str) -> Response:
-    """The link with a trailing slash, as some programs write it."""
+    """Redirect from the link with a trailing slash, which some programs add."""
     return rendering.redirect_to("respond.start", share_token)
 
 
 @bp.get("/q/<int:number>", defaults={"follow_up": 0})
 @bp.get("/q/<int:number>/f/<int:follow_up>")
 def ask(share_token: str, number: int, follow_up: int) -> Response:
-    """A question, with the answer it has."""
+    """Show a question with its answer."""
     view = session_view.view_by_cookie(share_token)
     return rendering.open_step(view, QuestionNumber(number, follow_up))
 
 
 @bp.get("/picture/<digest>")
 def show_picture(share_token: str, digest: str) -> Response:
-    """The picture of who asks, of this form alone."""
-    session_view.find_form(share_token)  # whose origins may embed it
+    """Return the asker's picture, if it is the one of this form."""
+    session_view.find_form(share_token)  # lets the form's origins embed it
     return as_picture(read_shared_picture(share_token, digest))
 
 
 @bp.post("/resume")
 def resume(share_token: str) -> Response:
-    """Where the posted session stopped, for a reload in a browser without cookies."""
+    """Show where the posted session stopped, after a reload in a browser without cookies."""
     posted = form_data.read_form_data(share_token)
     view = session_view.posted_view(share_token, posted)
     return rendering.open_step(view, view.steps.next_place())
@@ -99,7 +99,7 @@ def answer(share_token: str, number: int, follow_up: int) -> Response:
 @bp.post("/q/<int:number>/skip", defaults={"follow_up": 0})
 @bp.post("/q/<int:number>/f/<int:follow_up>/skip")
 def skip(share_token: str, number: int, follow_up: int) -> Response:
-    """Skip the question; an answer it had is superseded."""
+    """Skip the question and supersede its answer."""
     posted = form_data.read_form_data(share_token)
     place = QuestionNumber(number, follow_up)
     _require_nothing_to_lose(share_token, posted, place)
@@ -118,7 +118,7 @@ def skip(share_token: str, number: int, follow_up: int) -> Response:
 @bp.post("/q/<int:number>/open", defaults={"follow_up": 0})
 @bp.post("/q/<int:number>/f/<int:follow_up>/open")
 def open_question(share_token: str, number: int, follow_up: int) -> Response:
-    """Back and Change: the question with its answer, found by the posted session."""
+    """Show a question and its answer for Back and Change, by the posted session."""
     posted = form_data.read_form_data(share_token)
     _require_nothing_unsent(share_token, posted)
     place, words = QuestionNumber(number, follow_up), form_data.typed_along("answer")
@@ -129,7 +129,7 @@ def open_question(share_token: str, number: int, follow_up: int) -> Response:
 
 @bp.get("/check")
 def check(share_token: str) -> Response:
-    """All answers for review."""
+    """Show all answers for review."""
     view = session_view.view_by_cookie(share_token)
     if not view.session.started:
         return rendering.redirect_to("respond.start", share_token)
@@ -138,7 +138,7 @@ def check(share_token: str) -> Response:
 
 @bp.post("/check/open")
 def open_check(share_token: str) -> Response:
-    """Back to the review page, found by the posted session."""
+    """Show the review page again, by the posted session."""
     posted = form_data.read_form_data(share_token)
     _require_nothing_unsent(share_token, posted)
     name = form_data.typed_along("name")
@@ -166,14 +166,14 @@ def send(share_token: str) -> Response:
 @bp.get("/done")
 @bp.post("/done/open", endpoint="open_done")
 def done(share_token: str) -> Response:
-    """The thank-you page, with a button to delete the response."""
+    """Show the thank-you page, with a button to delete the response."""
     return _if_sent(share_token, rendering.thanks, "respond.done")
 
 
 @bp.get("/sent")
 @bp.post("/sent", endpoint="open_sent")
 def show_sent(share_token: str) -> Response:
-    """What was sent."""
+    """Show the sent answers."""
     return _if_sent(share_token, rendering.sent, "respond.show_sent")
 
 
@@ -211,7 +211,7 @@ def another(share_token: str) -> Response:
 def _require_nothing_to_lose(
     share_token: str, posted: form_data.FormData, place: QuestionNumber
 ) -> None:
-    """Raise InvalidInput `answer_unsent` or `recording_unsent` for what only this page has."""
+    """Raise InvalidInput `answer_unsent` or `recording_unsent` if skipping would lose input."""
     if wants_fragment() or not (posted.answer.strip() or posted.recording):
         return
     view = session_view.posted_view(share_token, posted)
@@ -231,9 +231,9 @@ def _require_nothing_unsent(share_token: str, posted: form_data.FormData) -> Non
 
 
 def _if_sent(share_token: str, draw: Draw, endpoint: str) -> Response:
-    """A page that only a completed response has; another one for a response not sent yet.
+    """Show a page of a completed response; show the check page or the start if it is not sent.
 
-    endpoint  of the page for a GET, by the cookie; a POST has the session
+    endpoint  the page's address for a GET, which finds the session by the cookie
     """
     posted = form_data.read_form_data(share_token) if request.method == "POST" else None
     if posted and by_get(posted):

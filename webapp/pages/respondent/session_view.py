@@ -24,16 +24,16 @@ from webapp.web.request_kind import says_in_iframe
 from webapp.web.security_headers import allow_frames, allow_microphone
 
 FRAMES_KNOWN = 10_000  # some megabytes
-# by share token, for the page of a storage failure, which may be in an iframe, too
+# by share token; lets iframes show the page of a storage failure
 LAST_KNOWN_FRAMES: dict[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class SessionView:
-    """A respondent at a form.
+    """A respondent's visit to a form.
 
-    remembered  their cookie carries the session
-    framed      they are in an iframe of another website, where no cookie is read or set
+    remembered  the cookie carries the session
+    framed      the page is in an iframe of another website, where no cookie is read or set
     """
 
     session: RespondentSession
@@ -43,98 +43,96 @@ class SessionView:
 
     @property
     def form(self) -> RespondentForm:
-        """The form that they are at."""
+        """The form of the visit."""
         return self.session.form
 
     @property
     def steps(self) -> Steps:
-        """The questions that they are asked."""
+        """The questions that the respondent is asked."""
         return self.session.steps
 
     @property
     def answered(self) -> set[int]:
-        """Numbers, from 1, of the questions that have an answer."""
+        """The numbers, from 1, of the scripted questions that have an answer."""
         questions = enumerate(self.form.questions, start=1)
         return {number for number, each in questions if each["id"] in self.session.answered}
 
     def asked_step(self, place: QuestionNumber) -> Step:
-        """The question at a place; aborts with 404 if it was never asked."""
+        """Return the question at a place; aborts with 404 if it was never asked."""
         return self.steps.at(place) or abort(HTTPStatus.NOT_FOUND)
 
     @property
     def draft_key(self) -> str:
-        """The name that browsers keep unsent text under; reveals nothing about the key."""
+        """The name under which browsers keep unsent text; reveals nothing about the session key."""
         if not self.session.started:
             return "new"
         return hashlib.sha256(f"kept:{self.session_key}".encode()).hexdigest()[:16]
 
     @property
     def may_answer(self) -> bool:
-        """True if the form takes answers; a full one takes those of started sessions."""
+        """True if the form takes answers; a full form takes them from started sessions only."""
         open_ = self.form.status is FormStatus.PUBLISHED
         return open_ and (self.session.started or not self.form.is_full)
 
     @property
     def may_repeat(self) -> bool:
-        """True if the link takes another response from the same respondent."""
+        """True if the form takes another response from the same respondent."""
         open_ = self.form.status is FormStatus.PUBLISHED and not self.form.is_full
         return open_ and self.form.response_limit is ResponseLimit.MULTIPLE
 
     def text(self, place: QuestionNumber) -> str:
-        """The answer to a question; "" if there is none."""
+        """Return the answer to a question; "" if there is none."""
         step = self.steps.at(place)
         return self.session.texts.get(step.question_id, "") if step else ""
 
     @property
     def language(self) -> str:
-        """The language of the questions, so that long words break in it; "" if it is not known."""
+        """The language of the questions, for hyphenation; "" if it is unknown."""
         found = language_of_questions(self.form.questions)
         return found if found in PHRASED else ""
 
     @property
     def transcriber(self) -> str:
-        """The host that transcribes recordings, "" for none: the one named to the creator."""
+        """The host that transcribes recordings; "" unless it is the one shown to the creator."""
         named = self.form.transcriber
         return named if named == settings().transcriber_host else ""
 
     @property
     def model_host(self) -> str:
-        """The host whose model may write follow-ups, "" for none: the one of which the creator was
-        told.
-        """
+        """The host whose model may write follow-ups, if shown to the creator; "" for none."""
         named = self.form.follow_up_writer
         is_asked = self.form.asks_follow_ups and named == settings().follow_up_writer
         return settings().llm_host if is_asked else ""
 
     @property
     def most_questions(self) -> int:
-        """How many one respondent can be asked."""
+        """The most questions that one respondent can be asked."""
         return self.form.most_questions(with_model=bool(self.model_host))
 
     @property
     def minutes(self) -> int:
-        """About how long it takes."""
+        """The estimated minutes that answering takes."""
         return about_minutes(len(self.form.questions), self.most_questions)
 
     def recording(self, place: QuestionNumber) -> RecordingShown | None:
-        """What was recorded for a question; of what no answer has claimed, the newest."""
+        """Return the newest unclaimed recording for a question, else the one of its answer."""
         step = self.steps.at(place)
         question = step.question_id if step else ""
         return self.session.uploads.get(question) or self.session.recordings.get(question)
 
     def heard(self, place: QuestionNumber) -> str:
-        """The words of a recording that no answer has: they fill an empty sheet."""
+        """Return the transcript of an unclaimed recording, which fills an empty answer field."""
         recording = self.recording(place)
         return recording.transcript or "" if recording and not recording.claimed else ""
 
     def recording_by_id(self, recording_id: str) -> RecordingShown | None:
-        """A recording of this respondent."""
+        """Return a recording of this respondent; None if the id is unknown."""
         known = (*self.session.uploads.values(), *self.session.recordings.values())
         return next((each for each in known if each.id == recording_id), None)
 
 
 def view_by_cookie(share_token: str) -> SessionView:
-    """The visit of a GET: by its cookie, else a new one that is stored nowhere yet."""
+    """Return the view of a GET, by its cookie; without one, a new view that is not stored."""
     key = remembered_key(share_token)
     if not key:
         return new_view(find_form(share_token))
@@ -144,38 +142,38 @@ def view_by_cookie(share_token: str) -> SessionView:
 
 
 def new_view(form: RespondentForm) -> SessionView:
-    """A visit with a fresh session key, stored with its first answer."""
+    """Return a view with a new session key, which is stored with the first answer."""
     key = new_session_key()
     return SessionView(new_session(form, key), key, framed=_framed(form))
 
 
 def posted_view(share_token: str, posted: FormData) -> SessionView:
-    """The visit of a POST, by the session in its body."""
+    """Return the view of a POST, by the session in its body."""
     return keyed_view(share_token, posted.session_key, remembered=posted.remembered)
 
 
 def keyed_view(share_token: str, session_key: str, *, remembered: bool = False) -> SessionView:
-    """The visit of the session with this key."""
+    """Return the view of the session with this key."""
     return view_of(read_session(share_token, session_key), session_key, remembered=remembered)
 
 
 def view_of(
     session: RespondentSession, session_key: str, *, remembered: bool = False
 ) -> SessionView:
-    """The visit of a session that was read."""
+    """Return the view of a session that has been read."""
     _admit(session.form)
     return SessionView(session, session_key, remembered, _framed(session.form))
 
 
 def find_form(share_token: str) -> RespondentForm:
-    """The form behind a public link; the response may be embedded by its origins."""
+    """Return the form behind a public link, and let its origins embed the response."""
     form = read_form(share_token)
     _admit(form)
     return form
 
 
 def _admit(form: RespondentForm) -> None:
-    """Let the response be embedded by the origins of the form, and record if it does."""
+    """Let the form's origins embed the response, and let it use the microphone if needed."""
     allow_frames(form.frame_origins)
     if form.may_record:
         allow_microphone()
