@@ -82,7 +82,7 @@ class TokenRow(NamedTuple):
 
 
 class MadeToken(NamedTuple):
-    """A new token; its text is stored nowhere."""
+    """A new token, whose text is not stored."""
 
     id: str
     token: str

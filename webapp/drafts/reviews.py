@@ -113,7 +113,7 @@ def _as_text(value: object) -> str | None:
     return None if value is None else str(value)
 
 
-NOTES_SHOWN = 10  # the newest, of revisions that the creator has not seen
+NOTES_SHOWN = 10  # the newest notes on revisions that the creator has not seen
 _REFUSED = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 

@@ -88,7 +88,7 @@ REFUSED = (AuditKind.TOKEN_REUSED, AuditKind.CODE_REUSED)  # kinds that always f
 
 
 class AuditOutcome(StrEnum):
-    """How it ended; `denied`: by the creator, `too_many_tries`: by a rate limit, unchecked."""
+    """How an event ended: `denied` by the creator, `too_many_tries` for a rate limit."""
 
     OK = "ok"
     FAILED = "failed"

@@ -102,7 +102,7 @@ class EventSubscription(Base):
     )
 
     id: Mapped[str] = mapped_column(sa.String(40), primary_key=True)
-    account_id: Mapped[str] = mapped_column(sa.String(40))  # that of its form
+    account_id: Mapped[str] = mapped_column(sa.String(40))  # the account of its form
     form_id: Mapped[str] = mapped_column(sa.ForeignKey("forms.id"))
     grant_id: Mapped[str] = mapped_column(
         sa.String(40)
@@ -166,7 +166,7 @@ class EventDelivery(Base):
     )
 
     id: Mapped[str] = mapped_column(sa.String(80), primary_key=True)
-    account_id: Mapped[str] = mapped_column(sa.String(40))  # that of its form
+    account_id: Mapped[str] = mapped_column(sa.String(40))  # the account of its form
     form_id: Mapped[str] = mapped_column(sa.ForeignKey("forms.id"))
     subscription_id: Mapped[str] = mapped_column(sa.ForeignKey("event_subscriptions.id"))
     endpoint_id: Mapped[str] = mapped_column(sa.String(64))  # the endpoint of its subscription

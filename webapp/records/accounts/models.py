@@ -15,7 +15,7 @@ EMAIL_MAX_CHARS = 254  # RFC 5321 section 4.5.3.1.3, as clarified by erratum 169
 ACCOUNT_NAME_MAX_CHARS = 80
 ORGANISATION_MAX_CHARS = 80
 ACCENTS = ("", "green", "blue", "violet", "red", "ochre", "slate")  # "" shows none
-CREATOR_LANGUAGES = {"en": "English"}  # of the creator's pages, each by its own name
+CREATOR_LANGUAGES = {"en": "English"}  # of the creator's pages, each with its own name
 NAME_READ_CHARS = 4 * ACCOUNT_NAME_MAX_CHARS  # room for combining marks
 EMAIL = re.compile("[^@\\s\x00-\x1f\x7f\ud800-\udfff]+@[^@\\s\x00-\x1f\x7f\ud800-\udfff]+")
 

@@ -1,1 +1,1 @@
-"""What a form asks, how agents send it, and how two versions differ."""
+"""The content of a form, the input of agents, and the differences between two versions."""

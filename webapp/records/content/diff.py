@@ -23,7 +23,7 @@ from webapp.records.content.model import (
     snapshot,
 )
 
-SAME_QUESTION_RATIO = 0.6  # questions that share half of their words count as the same
+SAME_QUESTION_RATIO = 0.6  # a question cut to half of its words counts as the same
 COMPARED_CHARS, COMPARED_WORDS = 600, 300  # bounds the matching of questions that lost their ids
 # per comparison; texts that need more steps are shown as replaced
 STEPS, STEPS_AT_ONCE = 200_000, 100_000  # about 0.1 µs each
@@ -56,7 +56,7 @@ Words = Callable[[str, str], tuple[Run, ...]]  # turns two texts into runs
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One difference.
+    """One difference between two contents.
 
     part       a content column, or `question` / `hint` / `follow_ups` of a question
     position   from 1, in the later content (REMOVED: in the earlier one); None outside questions

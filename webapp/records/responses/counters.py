@@ -19,7 +19,7 @@ EPOCH_DAY = date(1970, 1, 1)
 
 
 class QuestionCount(database.Base):
-    """For a scripted question, the number of sessions that have answered it, and skipped it."""
+    """How many sessions have answered a scripted question, and how many have skipped it."""
 
     __tablename__ = "question_counts"
 
