@@ -198,7 +198,7 @@ def _publish(progress: Progress, api: Api) -> None:
 
 
 def _is_settled(review: dict[str, Any]) -> bool:
-    """Return whether publishing would succeed or fail for good. Raises Stopped if sent back."""
+    """Return whether publishing succeeds or fails for good. Raises Stopped if sent back."""
     state, note = review.get("state"), review.get("note")
     if state == "returned":
         quoted = f", with the note “{note}”" if note else ""

@@ -22,7 +22,7 @@ REFUSED = frozenset({"invalid_grant", "invalid_client", "unauthorized_client"})
 
 @dataclass(frozen=True, kw_only=True)
 class Connection:
-    """A client of one server with its tokens, which are empty while signed out; Unix times."""
+    """A client with its tokens, which are empty while signed out. Times are Unix seconds."""
 
     server: str
     client_id: str

@@ -88,11 +88,11 @@ def _of_folder(environ: Mapping[str, str]) -> str:
     return f"http://{f'[{host}]' if ':' in host else host}:{port or 8000}"
 
 
-PAUSES = (0.5, 1, 2, 4, 5)  # seconds before each repetition; the last one holds for all further
+PAUSES = (0.5, 1, 2, 4, 5)  # seconds before each repetition; the last one is used for all further
 
 
 class Deadline:
-    """The time limit of a command; `late` and `why` are its exit code and message afterwards."""
+    """The time limit of a command; once it is over, `late` is the exit code, `why` the message."""
 
     def __init__(self, seconds: float) -> None:
         self._ends = time.monotonic() + seconds

@@ -173,7 +173,7 @@ def locked(path: Path, *, wait: bool = True) -> Iterator[None]:
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Delay the signals that end a command, so that an act and its note stay together."""
+    """Delay the signals that end a command, so that a step is both taken and stored."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
     try:
         yield

@@ -59,7 +59,7 @@ def sign_in(server: str, *, browser: bool, seconds: float) -> None:
 
 
 def _client_of(server: str) -> Connection:
-    """Return the connection of a registered client; register one if needed, under `changing`."""
+    """Return the stored connection, or register a client; the caller holds `changing`."""
     known, now = connections.load(server), time.time()
     if known and (
         known.signed_in_at > now - USED_CLIENT_SECONDS
@@ -107,7 +107,7 @@ def _consent_address(client: Connection, back: str, verifier: str, state: str) -
 
 
 def _show(address: str, *, browser: bool) -> None:
-    """Open the address in a graphical browser, as one in this terminal would take it over."""
+    """Open the address, but never in a browser that would take over this terminal."""
     has_browser = sys.platform == "darwin" or any(os.environ.get(name) for name in DISPLAYS)
     opened = browser and has_browser and webbrowser.open(address)
     tell("Say yes in the browser." if opened else "Open this address in a browser, and say yes:")

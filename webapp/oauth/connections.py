@@ -15,7 +15,7 @@ from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
 from webapp.records.drafts import Draft, waiting
 
 MUTED_SECONDS = 24 * 3600  # how long an agent is muted
-NOTICE_DAYS = 30  # how long a connection ended for safety stays on the page
+NOTICE_DAYS = 30  # how long the page shows a connection that reuse ended
 SUSPICIOUS = (RevokedReason.CODE_REUSE, RevokedReason.REFRESH_REUSE)
 
 
@@ -91,7 +91,7 @@ def has_consented(account_id: str, client: OAuthClient) -> bool:
 
 
 def disconnect(account_id: str, grant_id: str, *, now: datetime, by: Actor = SYSTEM) -> datetime:
-    """End all the account's grants for the client of this grant; idempotent. Raises NotFound.
+    """End all grants of the account for this grant's client; idempotent. Raises NotFound.
 
     Return when the connection ended: earlier than `now` if it had ended before.
     """

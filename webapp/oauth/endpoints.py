@@ -115,7 +115,7 @@ def storage_failed(_error: Exception) -> Response:
 def router_refusal(
     elsewhere: Callable[[HTTPException], AnyResponse],
 ) -> Callable[[HTTPException], AnyResponse]:
-    """Answer errors of the router, such as a wrong method, with OAuth errors."""
+    """Return a handler that turns router errors, such as a wrong method, into OAuth errors."""
 
     def refuse(error: HTTPException) -> AnyResponse:
         if request_kind() is RequestKind.OAUTH:
@@ -224,11 +224,11 @@ def register() -> Response:
     REFUSED_REGISTRATIONS, key_func=client_network, error_message="refused registrations"
 )
 def _count_refusal() -> None:
-    """Count a refusal apart: a broken agent locks out no neighbours. Raises RateLimitExceeded."""
+    """Count a refusal apart: a broken agent must not lock out others. Raises RateLimitExceeded."""
 
 
 def _asked_resource(document: str) -> tuple[str, str]:
-    """Return the path and the name of the resource that the address of a document names, or 404.
+    """Return the path and the name of the resource that the requested document describes, or 404.
 
     The path precedes or follows `document` in the address; it is empty for the origin.
     """

@@ -55,7 +55,7 @@ class OAuthClient(Base, ClientMixin):
         return self.address or self.redirect_host or NAMELESS
 
     def named(self, by: Actor) -> Actor:
-        """Return the actor of an event, with the id and name of this client added."""
+        """Return the actor with the id and name of this client, for an audit event."""
         return replace(by, client_id=self.client_id, client_name=self.name)
 
     @property

@@ -36,7 +36,7 @@ def looks_like(prefix: str, secret: str) -> bool:
     return len(secret) == SECRET_CHARS and secret.startswith(prefix)
 
 
-# the default of a request, and what a 401 asks for
+# the default scopes of a request, and the scopes that a 401 asks for
 PERMISSIONS = (Scope.FORMS_READ, Scope.FORMS_WRITE, Scope.RESPONSES_READ)
 
 

@@ -27,7 +27,7 @@ BASIC = "client_secret_basic"  # the default, also in place of an unknown method
 AUTH_METHODS = (PUBLIC, BASIC, "client_secret_post")
 GRANT_TYPES = ("authorization_code", "refresh_token")
 RENEWED_AFTER = timedelta(hours=1)  # far below the day that an unused client is kept
-ID_CHARS = 40  # of a hash, 160 bits
+ID_CHARS = 40  # the first 160 bits of a hash
 
 
 class Refused(Exception):
@@ -216,7 +216,7 @@ JSON_TYPE = re.compile(r"application/([a-z0-9.!#$&^_-]+\+)?json", re.IGNORECASE)
 SECRET_MEMBERS = ("client_secret", "client_secret_expires_at")
 # several mainstream hosts list their methods in the second member
 METHOD_MEMBERS = ("token_endpoint_auth_method", "token_endpoint_auth_methods_supported")
-# addresses that failed recently, so that reloading a page does not fetch again
+# addresses that failed recently; to reload a page must not fetch them again
 failures: dict[str, tuple[datetime, str]] = {}
 
 

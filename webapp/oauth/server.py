@@ -34,7 +34,7 @@ from webapp.web import request_audit
 from webapp.web.hosts import ASKED_HOST, origin_under
 
 UNKNOWN_CODE = "Invalid 'code' in request."  # Authlib's words for a code that it does not find
-# how long a refresh token works again while its successor is unused, for parallel refreshes
+# how long a spent refresh token still works for parallel refreshes, if its successor is unused
 REFRESH_GRACE_SECONDS = 120
 CLIENT_AUTH_METHODS = ["none", "client_secret_basic", "client_secret_post"]
 
@@ -57,7 +57,7 @@ class S256Only(CodeChallenge):
 
 
 class AuthorizationCodeGrant(rfc6749.grants.AuthorizationCodeGrant):
-    """The grant of authorization codes. A code works once: a thief has one attempt at its verifier.
+    """The code grant. A code works once, so that a thief has one attempt to guess the verifier.
 
     The transaction that adds the tokens spends the code. A refused request spends it, too, before
     the refusal is sent. If the database fails, the code stays valid.

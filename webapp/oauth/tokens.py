@@ -201,7 +201,7 @@ def revoke_grant(grant_id: str, reason: RevokedReason, *, now: datetime) -> bool
     return revoke_grants(OAuthGrant.id == grant_id, reason, now=now)
 
 
-# long enough to tell late reuse from an unknown token
+# long enough to distinguish late reuse from an unknown token
 SPENT_KEPT = timedelta(days=90)
 # SDKs reuse the client that they registered; a client stays while it has grants
 GRANT_KEPT = timedelta(days=180)
@@ -242,7 +242,7 @@ def _dead(now: datetime) -> list[Dead]:
         (
             OAuthClient,
             (OAuthClient.kind != ClientKind.PRE_REGISTERED)
-            & OAuthClient.disabled_at.is_(None)  # else it could register again
+            & OAuthClient.disabled_at.is_(None)  # else it could register again, enabled
             & (OAuthClient.created_at < now - UNUSED_CLIENT_KEPT)
             & unused,
         ),

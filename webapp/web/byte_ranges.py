@@ -33,7 +33,7 @@ def recording_response(
     *,
     download: bool = True,
 ) -> Response:
-    """Return 200 with the recording, 206 with the requested range, or 416 for one outside of it.
+    """Return 200 with the recording, 206 with the requested range, or 416 for a range beyond it.
 
     The headers stop browsers from showing uploads as our pages, and other origins from reading
     them. Several ranges, and a range with `If-Range` (we have no validators), get the whole

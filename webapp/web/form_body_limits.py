@@ -33,12 +33,12 @@ URLENCODED = "application/x-www-form-urlencoded"
 READ_THEIR_OWN = {*PROGRAMS, RequestKind.OAUTH}  # these read and bound bodies themselves
 
 UPLOAD_PATH = re.compile(r"/r/[^/]+/q/[0-9]+(?:/f/[0-9]+)?/recording")
-# the addresses to which the page of a question, and pages that return its words, post
+# the page of a question posts to these addresses, and so do pages that return its text
 ANSWER_PATH = re.compile(
     r"/r/[^/]+/(?:q/[0-9]+(?:/f/[0-9]+)?(?:/[a-z]+)?|check/open|recordings/[^/]+)"
 )
 PICTURE_PATH = "/account/picture"
-REFUSED = "askback.refused"  # key in the WSGI environment: the status of a refusal by the server
+REFUSED = "askback.refused"  # key in the WSGI environment: the status of a server's refusal
 
 Parsed = tuple[IO[bytes], MultiDict[str, str], MultiDict[str, FileStorage]]
 
@@ -147,7 +147,7 @@ def init_app(app: Flask) -> None:
 
     @app.before_request
     def read_form() -> None:
-        """Refuse a form that is too large: in the limiter that would be a server error."""
+        """Refuse a form that is too large here; in the limiter it would be a server error."""
         if REFUSED in request.environ:
             abort(request.environ[REFUSED])
         if (most := body_max_bytes(request.path)) > FORM_BODY_MAX_BYTES:

@@ -303,7 +303,7 @@ def seconds_to_wait(error: RateLimitExceeded) -> int:
 
 
 def seconds_until_free(limit: RateLimitItem, key: tuple[str, ...]) -> int:
-    """Return the seconds until a limit that our code counts itself admits another call."""
+    """Return the seconds until a limit without a decorator admits another call for this key."""
     return _seconds_until(
         limiter.limiter.get_window_stats(limit, *key).reset_time, limit.get_expiry()
     )
@@ -328,7 +328,7 @@ def limit_in_words(error: RateLimitExceeded) -> str:
 
 
 def rate_in_words(counted: str, limit: RateLimitItem) -> str:
-    """Return the words of `limit_in_words` for `counted`, a plural noun."""
+    """Return the same sentence for any limit; `counted` is a plural noun such as `requests`."""
     unit = limit.GRANULARITY.name
     period = unit if limit.multiples == 1 else f"{limit.multiples} {unit}s"
     return f"the limit of {counted} is {limit.amount} per {period}"

@@ -24,8 +24,8 @@ from webapp.records.audit import Actor, AuditKind, AuditOutcome
 from webapp.web.deferred_writes import Pending
 from webapp.web.limiter import client_address, client_network, is_first_refusal
 
-ROWS_OF_SAME = 10  # so many failures of one key in an hour get a row each
-ROWS_OF_ALL = 200  # so many rows in an hour are stored for all keys
+ROWS_OF_SAME = 10  # failures per key and hour that get a row each; later ones get fewer
+ROWS_OF_ALL = 200  # the same bound for all keys together
 KEYS_KEPT = 10_000  # with more keys, counting starts again
 WAITING_MOST = 10_000  # rows kept while the database is unavailable
 HOUR_MILLIS = 3_600_000
@@ -64,7 +64,7 @@ class Flood:
 
 
 def init_app(app: Flask) -> None:
-    """Create the pending rows of the application."""
+    """Give the application its own pending rows and its own count of failures."""
     app.extensions["pending_audit_rows"] = Pending[Row](_store_rows, WAITING_MOST)
     app.extensions["audit_flood"] = Flood()
 

@@ -167,7 +167,7 @@ def is_from_another_site() -> bool:
     origin = request.headers.get("Origin")
     if origin is None or origin == settings().public_url:
         return False
-    # a proxy that ends TLS may not tell us so
+    # behind a proxy that ends TLS, the request may look like plain http
     return origin not in {request.host_url.rstrip("/"), f"https://{request.host}"}
 
 

@@ -198,7 +198,7 @@ def wakeups() -> Wakeups:
 
 
 def finished(key: str) -> object:
-    """Return the result for which this repeated request waited; None without a wait or result."""
+    """Return the result that this request waited for; None if it did not wait or none came."""
     wait = request.environ.get(WAITED, {}).get(key)
     return wait.look() if wait else None
 
@@ -238,7 +238,7 @@ class Relay:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Run both threads; wait neither for a connection nor, at the end, for a hung database."""
+        """Run both threads during the block; never wait for a connection or a hung database."""
         threads = [
             threading.Thread(target=self._keep, args=(work,), name=name, daemon=True)
             for name, work in (("notify", self._send), ("listen", self._listen))
