@@ -163,7 +163,7 @@ class Bridge:
         return environ
 
     def _leave(self, environ: Environ, stream: Stream) -> bool:
-        """Schedule the stream to follow the response; return False if there is no room for it."""
+        """Let the stream follow the response; return False if there is no room for it."""
         environ["askback.stream"] = stream if self.streams.reserve(stream) else None
         return environ["askback.stream"] is not None
 

@@ -41,7 +41,7 @@ def refused_framing(scope: Mapping[str, Any]) -> HTTPStatus | None:
         [value for name, value in fields if name == wanted]
         for wanted in (b"host", b"content-length", b"transfer-encoding")
     )
-    if version in OLD_VERSIONS and hosts in ([], [b""]):  # granian's form of a missing one
+    if version in OLD_VERSIONS and hosts in ([], [b""]):  # how granian passes a missing Host
         hosts = [b"none"]
     if version not in VERSIONS or len(hosts) != 1 or not _is_host(hosts[0]):  # section 3.2
         return HTTPStatus.BAD_REQUEST

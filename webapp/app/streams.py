@@ -28,7 +28,7 @@ READ_AT_ONCE = 64  # positions, each of which may return a page
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
-Read = tuple[event_stream.Update | None, str | None]  # what is new, and the reason to end
+Read = tuple[event_stream.Update | None, str | None]  # new frames, and the reason to end
 
 log = logging.getLogger("askback.streams")
 

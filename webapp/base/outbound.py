@@ -137,7 +137,7 @@ def fetch(
 
 
 def _read(response: http.client.HTTPResponse, most: int) -> Reply:
-    received = bytearray(most + 1)  # a chunk of negative size could make a read unbounded
+    received = bytearray(most + 1)  # fixed, because a chunk of negative size makes a read unbounded
     size = response.readinto(received)
     names = {name.lower(): value for name, value in response.getheaders()}
     return Reply(response.status, names, bytes(received[: min(size, most)]), size > most)

@@ -69,7 +69,7 @@ def gave_no_answer(error: BaseException) -> bool:
 
 
 def may_run_again(error: BaseException) -> bool:
-    """Whether a request may be run once more immediately after this failure.
+    """Return whether a request may run once more immediately after this failure.
 
     False if it is unknown whether its work was committed.
     """
@@ -92,7 +92,7 @@ def note_unknown() -> None:
 
 
 def may_have_stored() -> bool:
-    """Whether this request has stored something or may have."""
+    """Return whether this request has stored something, or may have."""
     return bool(g.get("stored") or g.get("outcome_unknown"))
 
 
