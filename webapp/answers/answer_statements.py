@@ -95,7 +95,7 @@ RECORDINGS_OF_QUESTION = (
 
 
 def _claimable(recordings: sa.FromClause) -> sa.ColumnElement[bool]:
-    """Return the condition that the recording is unclaimed, or of the answer being corrected."""
+    """Return the condition that the recording is unclaimed, or has the answer to correct."""
     columns = recordings.c
     free = sa.or_(columns.answer_id.is_(None), columns.answer_id == sa.bindparam("earlier"))
     return sa.and_(columns.id == sa.bindparam("recording"), free)
@@ -110,7 +110,7 @@ _CLAIM = sa.update(_RECORDINGS).values(
     # transcription is due now, with all attempts left unless one is under way
     next_at=sa.case((_BEGINS, NOW), else_=_RECORDINGS.c.next_at),
     attempts=sa.case((_BEGINS_ANEW, sa.literal_column("0")), else_=_RECORDINGS.c.attempts),
-    address_hash=sa.case((_IS_WAITING, _RECORDINGS.c.address_hash)),  # whose minutes it takes
+    address_hash=sa.case((_IS_WAITING, _RECORDINGS.c.address_hash)),  # whose minutes are used
 )
 CLAIM_RECORDING = _CLAIM.where(*RECORDINGS_OF_QUESTION, _claimable(_RECORDINGS))
 DELETE_RECORDINGS = sa.delete(_RECORDINGS).where(*RECORDINGS_OF_QUESTION)

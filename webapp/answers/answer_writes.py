@@ -152,7 +152,7 @@ def _progress(
 
 
 def _values(state: RespondentSession, answer: NewAnswer) -> dict[str, object]:
-    """Return the answer's columns and the changes to its form and counters (scripted only)."""
+    """Return the columns of the answer and the changes to its form and counters."""
     earlier = state.answered.get(answer.question_id)
     scripted = answer.parent_question_id is None
     return answer._asdict() | {

@@ -120,7 +120,7 @@ def answer_question(  # noqa: PLR0913 - a value of the request each
     position      0-based index of the scripted question
     follow_up     number of the follow-up, from 1; 0 for the scripted question itself
     answer_key    generated for each rendered question, so that a retry is stored once
-    recording_id  of an upload to this question, or of its current answer; "" if typed
+    recording_id  id of an upload to this question or of its answer's recording; "" if typed
     blank         the page showed no words of this recording, so an empty text removes none
     replaces      `version_of` the answer that the page showed; None replaces any
     signs         how the page was used: flags the session if it looks automated
@@ -174,7 +174,7 @@ def skip_question(
 
 
 def _skip(state: RespondentSession, step: Step, now: datetime) -> RespondentSession | None:
-    """Write the skip and return the new session; None, with nothing written, if it has changed."""
+    """Write the skip; return the new session, or None (nothing written) if it has changed."""
     taken = {step.question_id, *(each.id for each in state.steps.asked_after(step.question_id))}
     after = state.changed(
         now,

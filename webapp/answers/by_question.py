@@ -105,7 +105,7 @@ def newest_answers(form: FormRow) -> dict[str, AnswerPage]:
 def more_answers(form_id: str, question_id: str, before: int) -> AnswerPage:
     """Return the next current answers to one question, older than the stamp `before`.
 
-    The page is short, although more follow, if very many answers are being deleted.
+    The page may be short although more answers follow, if very many are being deleted.
     """
     shown: list[_Row] = []
     looked, at_once = 0, ANSWERS_SHOWN + 1
@@ -188,7 +188,7 @@ def _of_each_question(
 
 
 def _page(rows: Sequence[_Row], before: int | None = None) -> AnswerPage:
-    """Return the first of these answers; `before` is the stamp to continue from after them all."""
+    """Return the first answers as a page; `before` is the stamp to continue from after the last."""
     shown = [ShownAnswer._make(row[:-1]) for row in rows[:ANSWERS_SHOWN]]
     return AnswerPage(shown, shown[-1].stamp if len(rows) > ANSWERS_SHOWN else before)
 

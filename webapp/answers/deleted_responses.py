@@ -54,7 +54,7 @@ def delete_response(
     """
     with database.write_transaction():
         get_form(account_id, form_id)
-        # the lock orders this and a concurrent withdrawal
+        # the lock orders this deletion and a concurrent withdrawal
         if database.execute(_HOLD, form_id=form_id, session_id=session_id).first() is None:
             raise no_response()
         if _schedule(form_id, session_id, 1, now):

@@ -98,7 +98,7 @@ def claim_session_key(share_token: str, secret: str, claim: str, *, now: datetim
 
 
 def purge_expired_links(now: datetime) -> Iterator[int]:
-    """Delete the expired links in short batches; yield their counts. May be left at any point."""
+    """Delete the expired links in short batches; yield their counts. May stop at any point."""
     yield from delete_in_batches(_TABLE, _TABLE.c.expires_at <= now)
 
 

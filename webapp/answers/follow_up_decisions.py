@@ -84,7 +84,7 @@ def context_of(
 ) -> FollowUpContext | None:
     """Return the context for a decision about an answer, None if there is nothing to decide.
 
-    That is so if the question has no current answer, the answer has a decision, the scripted
+    There is nothing if the question has no current answer, the answer has a decision, the scripted
     question or a follow-up to it was skipped, a cap is reached, the response is sent, or the form
     takes no answers.
     is_new    the answer was stored just now, so it has no decision
@@ -199,7 +199,7 @@ def claim_for_words(about: FollowUpContext, *, now: datetime) -> bool:
 
 
 def awaits_words(recording_id: str, session_key: str, *, now: datetime) -> bool:
-    """Return True if a decision waits for the transcript of this recording, and is not late yet."""
+    """Return True if a decision waits for this recording's transcript and its lease still runs."""
     keys = {"recording": recording_id, "key_hash": token_hash(session_key)}
     return bool(read_rows(statements.AWAITED, **keys, moment=to_millis(now)))
 
@@ -230,7 +230,7 @@ def settle_claim(made: Claim, decision: Decision, *, now: datetime) -> None:
 
     Nothing is asked if the claim was lost, its lease has ended, the answer was changed, the
     response was sent, or the form was closed. Both caps are checked again: if clocks differ, or
-    this transaction had to wait, another request may have asked in the meantime.
+    this transaction had to wait, another request may have used the place that the claim kept.
     """
     with core_transaction() as connection:
         in_time = to_millis(now) < made.lease_until

@@ -1,7 +1,7 @@
 """The step that follows when the recording of an answer is transcribed, or given up.
 
-If the answer is current and has no words, a new answer with the transcript replaces it. It keeps
-the recording and has an id and a stamp of its own, so that polling agents see it. Nothing else of
+If the answer is current and has no words, a new answer with the transcript replaces it. This one
+takes the recording and has a new id and stamp, so that polling agents see it. Nothing else of
 the response changes, whatever its state and the state of its form, and no second event is sent. The
 event of a response that waited for the transcript becomes due.
 

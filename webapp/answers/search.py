@@ -88,7 +88,7 @@ class Filters:
 
     @property
     def needle(self) -> str:
-        """The search text, normalized for comparison."""
+        """The search text in the form that is compared."""
         return comparable(self.words)
 
     def keep(self, *, sent: bool, suspect: bool) -> bool:

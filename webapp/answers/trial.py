@@ -62,7 +62,7 @@ class Trial:
 
     @property
     def follow_ups(self) -> list[AskedFollowUp]:
-        """All follow-ups that were asked; dropped if the answer that they follow has changed."""
+        """All follow-ups that were asked; one is dropped if the answer it follows has changed."""
         return [
             each._replace(dropped=answer_key(self, each.follows) != each.answer_id)
             for each in self.asked

@@ -125,7 +125,7 @@ def _too_fast(error: RateLimitExceeded) -> Response:
 
 
 def _storage_failed(error: Exception) -> Response:
-    """Answer if the database is locked, full or unavailable."""
+    """Report a database that is locked, full or unavailable."""
     response = errors.storage_failed(error)
     if request.method != "POST":
         return response

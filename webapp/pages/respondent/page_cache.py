@@ -58,7 +58,7 @@ class PageCache:
             return found
 
     def add(self, key: bytes, page: Sequence[str]) -> None:
-        """Store a page and evict the oldest ones, also this one if it exceeds the whole cache."""
+        """Store a page, evict those used least recently; drop one larger than the whole cache."""
         with self._lock:
             self.bytes += _size(page) - _size(self._pages.pop(key, ()))
             self._pages[key] = page
@@ -93,7 +93,7 @@ def render(
     seen = (shown, place, stored, read, view.remembered, view.framed)
     shown_to = (page_language().tag, page_theme())
     dumped = orjson.dumps((seen, shown_to), default=tuple, option=orjson.OPT_SORT_KEYS)
-    key = hashlib.sha256(dumped).digest()  # the form with all its questions outweighs the page
+    key = hashlib.sha256(dumped).digest()  # the form with all its questions is larger than a page
     page = pages.get(key)
     if page is None:
         page = _split(nobody, place, draw, whole=whole)

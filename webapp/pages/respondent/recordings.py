@@ -144,7 +144,7 @@ def hand_back(share_token: str, recording_id: str) -> Response:
 @bp.errorhandler(ChildBusy)
 @bp.errorhandler(OSError)
 def away(error: Exception) -> Response:
-    """Answer if the store is unavailable or full, or the inspection of recordings is overloaded.
+    """Report that the store is unavailable or full, or the inspection of recordings overloaded.
 
     Typed answers still work. Scripts keep the recording and try again, unless there is no room.
     """
@@ -165,7 +165,7 @@ def away(error: Exception) -> Response:
 
 @bp.errorhandler(RequestEntityTooLarge)
 def too_large(error: RequestEntityTooLarge) -> Response:
-    """Answer if the body exceeds what the server, its disk or the form takes; nothing is stored."""
+    """Report a body larger than the server, its disk or the form takes; nothing is stored."""
     reason = TOO_LARGE if audio_store().has_room(0) else NO_ROOM
     if error.description == uploads.FULL_FORM:
         reason = uploads.FULL_FORM
@@ -229,7 +229,7 @@ def _store(
     at: QuestionNumber,
     file: _Measured,
 ) -> None:
-    """Store object and row; erase the object if the row is refused, but not if that is unknown."""
+    """Store the object, then its row; erase the object if the row is refused."""
     store = audio_store()
     if not store.has_room(file.size):
         raise no_room()

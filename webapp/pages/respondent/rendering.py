@@ -35,7 +35,7 @@ def open_step(
 
 
 def render_instead(view: SessionView, *, unsent_text: str = "") -> Response | None:
-    """Render the page that replaces any question if the response is sent or the form closed."""
+    """Render the page of a sent response or a closed form, which replaces questions; else None."""
     if view.session.completed_at:
         return thanks(view, unsent_text=unsent_text)
     if not view.may_answer:

@@ -1,4 +1,4 @@
-"""Answering a form in public, one question per page, with and without scripts and cookies."""
+"""Public pages to answer a form, one question each, with and without scripts and cookies."""
 
 from collections.abc import Callable
 

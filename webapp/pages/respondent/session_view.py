@@ -1,4 +1,4 @@
-"""The respondent of a request at a form: by cookie, by posted session, or new."""
+"""The view of a respondent's visit to a form: by cookie, by posted session, or new."""
 
 import hashlib
 from dataclasses import dataclass
@@ -173,7 +173,7 @@ def find_form(share_token: str) -> RespondentForm:
 
 
 def _admit(form: RespondentForm) -> None:
-    """Let the form's origins embed the response, and let it use the microphone if needed."""
+    """Let the form's origins embed the response; allow the microphone if the form records."""
     allow_frames(form.frame_origins)
     if form.may_record:
         allow_microphone()
