@@ -22,11 +22,7 @@ SECRET_MIN_DISTINCT = 10  # a repeated or counted-up key has fewer
 DATA_KEY_BYTES = 32  # of AES-256
 HOST_NAME = re.compile(r"([a-z0-9_]([a-z0-9_-]*[a-z0-9])?\.)*[a-z]([a-z0-9-]*[a-z0-9])?", re.I)
 DEFAULT_PORTS = {"http": 80, "https": 443}
-OPERATIONS = (
-    "/chat/completions",
-    "/messages",
-    "/audio/transcriptions",
-)  # that clients append to the URL
+OPERATIONS = ("/chat/completions", "/messages", "/audio/transcriptions")  # which clients append
 
 
 def rate(text: str) -> str:

@@ -44,10 +44,7 @@ MARKS = sa.Table(
 log = logging.getLogger("askback.database")
 
 UPGRADE_SECONDS = 60.0  # how long an upgrade tries to lock its tables
-LOCKED_SECONDS = (
-    0.5,
-    3.0,
-)  # time-outs of the first try and of the longest; requests wait meanwhile
+LOCKED_SECONDS = (0.5, 3.0)  # of the first try and of the longest one; requests wait meanwhile
 LOOK_SECONDS = 0.1  # between two checks for deadlocks
 PAUSE_SECONDS = (0.1, 1.0)  # between two tries; requests are served meanwhile
 ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(5716)"  # any number that nothing else locks
