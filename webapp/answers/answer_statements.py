@@ -183,7 +183,7 @@ def _heard(held: sa.FromClause) -> sa.FromClause:
 
 
 @cache
-def answer_at_once(*, begins: bool, recordings: bool) -> sa.Insert:
+def answer_in_one_statement(*, begins: bool, recordings: bool) -> sa.Insert:
     """Build all parts as one PostgreSQL statement, ordered by data dependency.
 
     It returns no row if the session has changed. There is no stamp if the form takes no answers or

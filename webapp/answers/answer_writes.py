@@ -65,9 +65,9 @@ def store_answer(
     try:
         if database.on_sqlite():
             with database.sqlite_transaction() as connection:
-                _in_steps(connection, values, begins=begins, recordings=recordings)
+                _in_several(connection, values, begins=begins, recordings=recordings)
         elif not database.execute_autocommit(
-            statements.answer_at_once(begins=begins, recordings=recordings), **values
+            statements.answer_in_one_statement(begins=begins, recordings=recordings), **values
         ):
             return None
     except _Refused:
@@ -110,7 +110,7 @@ def write_progress(
     return bool(run(connection, opening, values).rowcount)
 
 
-def _in_steps(
+def _in_several(
     connection: Connection, values: dict[str, object], *, begins: bool, recordings: bool
 ) -> None:
     opening = statements.insert_session() if begins else statements.TOUCH_BY_NEW_KEY

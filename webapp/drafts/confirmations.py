@@ -231,7 +231,7 @@ _RETURNS = (
 )
 
 
-def standing_notes(draft: drafts.Draft) -> dict[str, str]:
+def notes_on_questions(draft: drafts.Draft) -> dict[str, str]:
     """Return the notes on single questions, by id, while the draft is sent back."""
     return list_returns(draft.id)[-1].question_notes if draft.returned_at else {}
 

@@ -41,7 +41,7 @@ def confirm_and_publish(
     with database.write_transaction() as connection:
         confirmations.confirm_shown(account_id, draft_id, revision, shown_hash, now, shown, by)
         made, event = _made(account_id, draft_id, now, by)
-        published = _published(_in_steps(connection, made, event), account_id, draft_id)
+        published = _published(_in_several(connection, made, event), account_id, draft_id)
     return _logged(published, event)
 
 
@@ -63,12 +63,12 @@ def publish_draft(
     """
     if not attested_by:
         made, event = _made(account_id, draft_id, now, by)
-        return _logged(_published(_at_once(made, event), account_id, draft_id), event)
+        return _logged(_published(_in_one_statement(made, event), account_id, draft_id), event)
     with database.write_transaction() as connection:
         if confirmations.attest(account_id, draft_id, attested_by, now, offered):
             audit.add_event(audit.AuditKind.ATTESTED, account_id, by=by, now=now, subject=draft_id)
         made, event = _made(account_id, draft_id, now, by)
-        published = _published(_in_steps(connection, made, event), account_id, draft_id)
+        published = _published(_in_several(connection, made, event), account_id, draft_id)
     return _logged(published, event)
 
 
@@ -139,11 +139,11 @@ _LINK_OF_DRAFT = sa.select(Form.id, Form.share_token).where(Form.draft_id == sa.
 _FORM_OF_DRAFT = sa.select(*FORM_COLUMNS).where(Form.draft_id == sa.bindparam("draft"))
 
 
-def _at_once(made: dict[str, object], event: dict[str, object]) -> FormRow | None:
-    """Do what `_in_steps` does, in a transaction of its own."""
+def _in_one_statement(made: dict[str, object], event: dict[str, object]) -> FormRow | None:
+    """Do what `_in_several` does, in a transaction of its own."""
     if database.on_sqlite():
         with database.sqlite_transaction() as connection:
-            return _in_steps(connection, made, event)
+            return _in_several(connection, made, event)
     values = {f"new_{name}": made[name] for name in _MADE}
     values |= {f"event_{name}": value for name, value in event.items()}
     database.note_change(str(made["id"]))
@@ -152,7 +152,7 @@ def _at_once(made: dict[str, object], event: dict[str, object]) -> FormRow | Non
     return form_of(forms[0]) if forms else None
 
 
-def _in_steps(
+def _in_several(
     connection: sa.Connection, made: dict[str, object], event: dict[str, object]
 ) -> FormRow | None:
     """Publish if the conditional UPDATE succeeds; its row lock and the draft id allow one form."""

@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, func, or_, select
 from webapp.base.database import among, db, read_rows
 from webapp.base.errors import refused_character
 from webapp.base.vocabulary import DraftStatus, ReviewState
-from webapp.drafts.confirmations import ConfirmationRow, is_current, standing_notes
+from webapp.drafts.confirmations import ConfirmationRow, is_current, notes_on_questions
 from webapp.drafts.revisions import find_last_by_agent
 from webapp.records import drafts
 from webapp.records.content.diff import Kind, compare
@@ -64,7 +64,7 @@ def creator_changes(draft: drafts.Draft) -> list[CreatorChange]:
     """
     last = find_last_by_agent(draft)
     found = list(_changes(last, draft)) if last and last is not draft else []
-    notes = standing_notes(draft)
+    notes = notes_on_questions(draft)
     asked = [question["id"] for question in draft.questions if question["id"] in notes]
     return [*found, *(CreatorChange("question_note", key, None, notes[key]) for key in asked)]
 

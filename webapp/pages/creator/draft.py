@@ -285,7 +285,7 @@ def write_return(draft_id: str) -> ResponseReturnValue:
     draft = drafts.get_draft(creator_id(), draft_id)
     if draft.status is DraftStatus.PUBLISHED:
         return go_to(url_for("drafts.review", draft_id=draft_id))
-    notes = confirmations.standing_notes(draft)
+    notes = confirmations.notes_on_questions(draft)
     text = draft.return_note or ""
     return _return_form(draft, HTTPStatus.OK, note_text=text, question_notes=notes)
 

@@ -191,7 +191,7 @@ def context(draft: Draft) -> dict[str, Any]:
         "is_confirmed": is_confirmed,
         "asked": request.values.get("preview", 1, type=int),
         "unseen": changed,
-        "question_notes": confirmations.standing_notes(draft),
+        "question_notes": confirmations.notes_on_questions(draft),
     }
 
 
