@@ -28,7 +28,7 @@ from webapp.app.background import background_work
 from webapp.app.backup import BackupFailed
 from webapp.app.doctor import examine
 from webapp.app.factory import create_app
-from webapp.app.server import STOP_SECONDS, Server
+from webapp.app.server import LOOK_SECONDS, STOP_SECONDS, Server
 from webapp.base import config_environment, open_files
 from webapp.base.config import Settings
 from webapp.base.data_folder import FolderInUse, empty_spool, lock_folder, make_private
@@ -164,7 +164,8 @@ def worker() -> None:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: stopped.set())
         log.info("Askback delivers events")
-        stopped.wait()
+        while not stopped.wait(LOOK_SECONDS):
+            pass
     log.info("Askback has stopped; what was not sent waits in the database.")
 
 

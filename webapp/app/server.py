@@ -25,6 +25,7 @@ from webapp.base.config import Settings
 HEAD_MILLISECONDS = 10_000  # for the head of a request
 CONNECTIONS = 50_000  # more than the limit of open files, so that granian always accepts
 BACKLOG = 4_096
+LOOK_SECONDS = 0.5  # a signal that arrives just before the loop sleeps does not wake it
 SENDING_SECONDS = 0.1  # for the last bytes of responses
 STOP_SECONDS = 4.0  # for requests in progress; the process has 5 s in all
 LOGGING: dict[str, Any] = {"formatters": {}, "handlers": {}, "loggers": {"_granian": {}}}  # is ours
@@ -73,7 +74,9 @@ class Server:
         for server in servers:
             await _until_it_listens(server.bind_addr, server.bind_port)
         ready()
-        await self._stopping.wait()
+        while not self._stopping.is_set():
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._stopping.wait(), LOOK_SECONDS)
         self._bridge.stop()
         for tell in self.at_stop:
             tell()
