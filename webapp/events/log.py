@@ -77,9 +77,7 @@ _DELIVERIES = (
         *(_D.subscription_id, _S.grant_id, _S.ended_at, _S.suspended_at),
         *(Form.title, Form.deleted_at, _last.status, _last.failure),
         sa.func.coalesce(_last.number, 0).label("tries"),
-        sa.case((_E.paused_until > _D.next_at, _E.paused_until), else_=_D.next_at).label(
-            "next_try"
-        ),
+        _next_try.label("next_try"),
         _ALIVE.label("is_subscribed"),
         _is_one_of(STATES[StateGroup.FAILED]).label("has_failed"),
         (_is_event & ResponseSession.id.is_(None)).label("is_withdrawn"),
