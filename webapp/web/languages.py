@@ -120,7 +120,8 @@ def read_catalog(locale: str) -> NullTranslations:
 
 def _named() -> Language | None:
     """Return the language in the query string, else the choice or page language in the form."""
-    named = (request.args.get(FIELD, ""), *map(posted_by_respondent, (CHOICE, FIELD)))
+    posted = posted_by_respondent()
+    named = request.args.get(FIELD, ""), posted.get(CHOICE, ""), posted.get(FIELD, "")
     return next(filter(None, map(find_language, named)), None)
 
 

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias, cast
 
 from flask import Blueprint, Flask, Response, current_app, g, request
 from flask.typing import ResponseReturnValue
-from werkzeug.datastructures import LanguageAccept, MIMEAccept
+from werkzeug.datastructures import ImmutableMultiDict, LanguageAccept, MIMEAccept, MultiDict
 from werkzeug.exceptions import HTTPException
 from werkzeug.http import parse_accept_header
 
@@ -143,6 +143,7 @@ def _kinds(app: Flask) -> dict[str, RequestKind]:
     return kinds
 
 
+NO_FORM: MultiDict[str, str] = ImmutableMultiDict()
 # Fetch, section 2.2.5: request destinations
 FRAMES = {"iframe", "frame", "embed", "object"}
 
@@ -189,13 +190,16 @@ def says_in_iframe() -> bool:
     return framed
 
 
-def posted_by_respondent(field: str) -> str:
-    """Return a field of the form that a respondent posted; "" without one."""
-    if request.method != "POST" or request_kind() is not RequestKind.RESPONDENT_PAGE:
-        return ""
-    with suppress(HTTPException):  # too large: the route refuses it
-        return request.form.get(field, "") if request.url_rule else ""
-    return ""
+def posted_by_respondent() -> MultiDict[str, str]:
+    """Return the form that a respondent posted; empty without one."""
+    if (
+        request.method == "POST"
+        and request.url_rule
+        and request_kind() is RequestKind.RESPONDENT_PAGE
+    ):
+        with suppress(HTTPException):  # too large: the route refuses it
+            return request.form
+    return NO_FORM
 
 
 READ_CHARS = 1000  # several times what browsers send

@@ -95,9 +95,19 @@ def _with_headers(response: Response) -> Response:
 
 
 def _policy() -> str:
-    origins, policy = g.get("frame_origins"), dict(POLICY)
+    origins, any_form_action = g.get("frame_origins"), g.get("any_form_action")
+    if not (origins or any_form_action):
+        return STRICT
+    policy = dict(POLICY)
     if origins:
         policy["frame-ancestors"] = origins
-    if g.get("any_form_action"):
+    if any_form_action:
         del policy["form-action"]
+    return _written(policy)
+
+
+def _written(policy: dict[str, str]) -> str:
     return "; ".join(f"{name} {value}" for name, value in policy.items())
+
+
+STRICT = _written(POLICY)

@@ -46,7 +46,7 @@ def _keep_posted(response: Response) -> Response:
 
 
 def _posted() -> str:
-    theme = posted_by_respondent(FIELD)
+    theme = posted_by_respondent().get(FIELD, "")
     return theme if theme in THEMES else ""
 
 
