@@ -4,30 +4,21 @@ import hashlib
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import Match, SequenceMatcher
 from enum import StrEnum
-from functools import lru_cache
+from functools import cached_property
 from itertools import accumulate
-from types import SimpleNamespace
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import orjson
 
-from webapp.records.content.model import (
-    DRAFT_SETTINGS,
-    Content,
-    PreparedFollowUp,
-    QuestionRow,
-    snapshot,
-)
+from webapp.records.content.model import DRAFT_SETTINGS, Content, PreparedFollowUp, QuestionRow
 
 SAME_QUESTION_RATIO = 0.6  # a question cut to half of its words counts as the same
 COMPARED_CHARS, COMPARED_WORDS = 600, 300  # bounds the matching of questions that lost their ids
-# per comparison; texts that need more steps are shown as replaced
-STEPS, STEPS_AT_ONCE = 200_000, 100_000  # about 0.1 µs each
-REMEMBERED = 24  # cached comparisons, at most 1.5 MB each
+STEPS = 100_000  # of about 0.1 µs; two texts that need more are shown as replaced
 # scripts that put no spaces between words: each character counts as one
 _UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _WORD = re.compile(rf"[{_UNSPACED}]\s*|[^\s{_UNSPACED}]+\s*|\s+")
@@ -51,30 +42,32 @@ class Run(NamedTuple):
     text: str
 
 
-Words = Callable[[str, str], tuple[Run, ...]]  # turns two texts into runs
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Change:
     """One difference between two contents.
 
     part       a content column, or `question` / `hint` / `follow_ups` of a question
     position   from 1, in the later content (REMOVED: in the earlier one); None outside questions
     was, now   texts, None where there is none; values of a setting; positions from 1 for MOVED
-    runs       the words of the texts in reading order
     follow_ups of a question: the changes of its prepared follow-ups, each with its place as
                `position` and its conditions as `was` and `now`; MOVED if only the place changed
     question_id  of the later content (REMOVED: of the earlier one); None outside questions
+    texts      the texts, of prepared follow-ups as well; None for settings and moved questions
     """
 
     part: str
     kind: Kind
     position: int | None = None
-    runs: tuple[Run, ...] = ()
     was: object = None
     now: object = None
     follow_ups: tuple["Change", ...] = ()
     question_id: str | None = None
+    texts: tuple[str, str] | None = None
+
+    @cached_property
+    def runs(self) -> tuple[Run, ...]:
+        """Return the words of the texts in reading order."""
+        return word_runs(*self.texts) if self.texts else ()
 
     @property
     def is_of_question(self) -> bool:
@@ -85,54 +78,39 @@ class Change:
     @property
     def key(self) -> str:
         """Return 16 hex digits that name the change in an address, wherever its question is."""
-        values = self.runs or (self.was, self.now)
-        said = self.part, self.kind, self.question_id, values, self.follow_ups
-        return hashlib.sha256(repr(said).encode()).hexdigest()[:16]
+        follow_ups = [(each.kind, each.was, each.now, each.texts) for each in self.follow_ups]
+        said = self.part, self.kind, self.question_id, self.was, self.now, self.texts, follow_ups
+        return hashlib.sha256(orjson.dumps(said)).hexdigest()[:16]
 
 
-def differences(before: Content, after: Content) -> tuple[Change, ...]:
-    """Return every difference in the order of the review page: title, goal, questions, settings.
-
-    Results are cached: each view of a page compares the same two immutable contents.
-    """
-    return _remembered(orjson.dumps([snapshot(before), snapshot(after)]))
-
-
-@lru_cache(maxsize=REMEMBERED)
-def _remembered(contents: bytes) -> tuple[Change, ...]:
-    before, after = (cast(Content, SimpleNamespace(**each)) for each in orjson.loads(contents))
-    effort = Effort()
-    came_from = origins(before.questions, after.questions)
-    return tuple(compare(before, after, came_from, lambda was, now: word_runs(was, now, effort)))
+def differences(before: Content, after: Content) -> list[Change]:
+    """Return every difference in the order of the review page: title, goal, questions, settings."""
+    return list(compare(before, after, origins(before.questions, after.questions)))
 
 
 def compare(
-    before: Content,
-    after: Content,
-    came_from: Sequence[int | None] | None = None,
-    words: Words = lambda *_: (),
+    before: Content, after: Content, came_from: Sequence[int | None] | None = None
 ) -> Iterator[Change]:
-    """Yield every difference, without runs unless `words` makes them.
+    """Yield every difference.
 
     came_from  see `origins`; without it, questions with equal ids are the same
     """
     for name in ("title", "public_reason", "goal"):
-        yield from _text_change(name, getattr(before, name), getattr(after, name), words)
+        yield from _text_change(name, getattr(before, name), getattr(after, name))
     if came_from is None:
         came_from = _by_id(before.questions, after.questions)
-    yield from _question_changes(before.questions, after.questions, came_from, words)
+    yield from _question_changes(before.questions, after.questions, came_from)
     for name in (setting.column for setting in DRAFT_SETTINGS):
         was, now = getattr(before, name), getattr(after, name)
         if was != now:
             yield Change(name, Kind.CHANGED, was=was, now=now)
-    yield from _text_change("private_context", before.private_context, after.private_context, words)
+    yield from _text_change("private_context", before.private_context, after.private_context)
 
 
 def _text_change(
     part: str,
     before: str | None,
     after: str | None,
-    words: Words,
     position: int | None = None,
     question_id: str | None = None,
 ) -> Iterator[Change]:
@@ -142,62 +120,56 @@ def _text_change(
     kind = Kind.ADDED if was is None else Kind.REMOVED if now is None else Kind.REWORDED
     if part == "question":  # the question exists even if its text is empty
         kind = Kind.REWORDED
-    runs = words(was or "", now or "")
-    yield Change(part, kind, position, runs, was, now, question_id=question_id)
+    texts = was or "", now or ""
+    yield Change(part, kind, position, was, now, question_id=question_id, texts=texts)
 
 
 def _question_changes(
-    before: Sequence[QuestionRow],
-    after: Sequence[QuestionRow],
-    came_from: Sequence[int | None],
-    words: Words,
+    before: Sequence[QuestionRow], after: Sequence[QuestionRow], came_from: Sequence[int | None]
 ) -> Iterator[Change]:
     stayed = longest_rising(came_from)
     for place, (question, origin) in enumerate(zip(after, came_from, strict=True), start=1):
-        key = question["id"]
         if origin is None:
-            yield _whole_question(Kind.ADDED, place, question, words)
+            yield _whole_question(Kind.ADDED, place, question)
             continue
-        earlier = before[origin]
+        key, earlier = question["id"], before[origin]
         if origin not in stayed:
             was = origin + 1
-            yield Change("question", Kind.MOVED, place, was=was, now=place, question_id=key)
-        texts = earlier["text"], question["text"]
-        yield from _text_change("question", *texts, words, place, key)
-        hints = earlier.get("context"), question.get("context")
-        yield from _text_change("hint", *hints, words, place, key)
-        if prepared := _prepared_changes(earlier, question, words):
+            yield Change("question", Kind.MOVED, place, was, place, question_id=key)
+        yield from _text_change("question", earlier["text"], question["text"], place, key)
+        yield from _text_change("hint", earlier.get("context"), question.get("context"), place, key)
+        if prepared := _prepared_changes(earlier, question):
             kind = Kind.CHANGED
             yield Change("follow_ups", kind, place, follow_ups=prepared, question_id=key)
     for place, question in enumerate(before):
         if place not in came_from:
-            yield _whole_question(Kind.REMOVED, place + 1, question, words)
+            yield _whole_question(Kind.REMOVED, place + 1, question)
 
 
-def _whole_question(kind: Kind, position: int, question: QuestionRow, words: Words) -> Change:
+def _whole_question(kind: Kind, position: int, question: QuestionRow) -> Change:
     sides = (question, QuestionRow()) if kind is Kind.REMOVED else (QuestionRow(), question)
     was, now = (each.get("text") for each in sides)
-    runs, prepared = words(was or "", now or ""), _prepared_changes(*sides, words)
-    return Change("question", kind, position, runs, was, now, prepared, question["id"])
+    prepared, texts = _prepared_changes(*sides), (was or "", now or "")
+    return Change("question", kind, position, was, now, prepared, question["id"], texts)
 
 
-def _prepared_changes(before: QuestionRow, after: QuestionRow, words: Words) -> tuple[Change, ...]:
+def _prepared_changes(before: QuestionRow, after: QuestionRow) -> tuple[Change, ...]:
     """Return the prepared follow-ups of one question that differ, the removed ones last."""
     old, new = before.get("follow_ups", []), after.get("follow_ups", [])
     came_from = origins(_as_rows(old, "old"), _as_rows(new, "new"))
     stayed = longest_rising(came_from)
     found = []
     for place, (now, origin) in enumerate(zip(new, came_from, strict=True), start=1):
-        change = _prepared_change(place, None if origin is None else old[origin], now, words)
+        change = _prepared_change(place, None if origin is None else old[origin], now)
         if change.kind is not Kind.MOVED or origin not in stayed:
             found.append(change)
     gone = (place for place in range(len(old)) if place not in came_from)
-    found.extend(_prepared_change(place + 1, old[place], None, words) for place in gone)
+    found.extend(_prepared_change(place + 1, old[place], None) for place in gone)
     return tuple(found)
 
 
 def _prepared_change(
-    place: int, was: PreparedFollowUp | None, now: PreparedFollowUp | None, words: Words
+    place: int, was: PreparedFollowUp | None, now: PreparedFollowUp | None
 ) -> Change:
     """Return the change from `was` to `now`; MOVED if they are equal."""
     texts = was["text"] if was else "", now["text"] if now else ""
@@ -208,8 +180,7 @@ def _prepared_change(
         kind = Kind.REWORDED
     else:
         kind = Kind.MOVED if conditions[0] == conditions[1] else Kind.CHANGED
-    runs = (Run(None, texts[1]),) if texts[0] == texts[1] else words(*texts)
-    return Change("follow_up", kind, place, runs, *conditions)
+    return Change("follow_up", kind, place, *conditions, texts=texts)
 
 
 def _as_rows(prepared: Sequence[PreparedFollowUp], prefix: str) -> list[QuestionRow]:
@@ -269,62 +240,53 @@ def _bare_words(text: str) -> Counter[str]:
     return Counter(_BARE_WORD.findall(text[:COMPARED_CHARS].lower())[:COMPARED_WORDS])
 
 
-class TooCostly(Exception):
-    """The comparison of these texts would exceed the budget."""
-
-
-class Effort:
-    """The number of steps left for one comparison, which is the same on every machine."""
-
-    def __init__(self) -> None:
-        self.steps = STEPS
-
-    def spend(self, steps: int) -> None:
-        """Subtract steps. Raises TooCostly, and subtracts nothing, if too few are left."""
-        if steps > min(self.steps, STEPS_AT_ONCE):
-            raise TooCostly
-        self.steps -= steps
-
-
-def word_runs(before: str, after: str, effort: Effort) -> tuple[Run, ...]:
+def word_runs(before: str, after: str) -> tuple[Run, ...]:
     """Return both texts as one sequence of unchanged, removed and added words.
 
     Unchanged words have the blanks of the later text: joined with the added words, they give it.
     """
+    if before == after:
+        return (Run(None, after),)
     if not (before and after):
         return (Run(Kind.ADDED if after else Kind.REMOVED, after or before),)
+    old, new = _WORD.findall(before), _WORD.findall(after)
     try:
-        effort.spend(len(before) + len(after))
-        old, new = _WORD.findall(before), _WORD.findall(after)
-        effort.spend(2 * (len(old) + len(new)))  # counts where each character is a word
-        return tuple(_runs(old, new, effort))
-    except TooCostly:
+        return tuple(_runs(old, new))
+    except _TooCostly:
         return (Run(Kind.REMOVED, _apart(before)), Run(Kind.ADDED, after))
+
+
+class _TooCostly(Exception):
+    """The comparison of these texts would take more than STEPS."""
 
 
 class _Matcher(SequenceMatcher[str]):
     """A difflib matcher with a budget, as its steps grow with the cube of repeated words."""
 
-    def __init__(self, old: list[str], new: list[str], effort: Effort) -> None:
+    def __init__(self, old: list[str], new: list[str]) -> None:
+        self._left = STEPS - 2 * (len(old) + len(new))
+        if self._left < 0:
+            raise _TooCostly
         super().__init__(None, old, new, autojunk=False)
-        self._effort = effort
         again = Counter(new)
         self._steps_before = [0, *accumulate(1 + again[word] for word in old)]
 
     def find_longest_match(
         self, alo: int = 0, ahi: int | None = None, blo: int = 0, bhi: int | None = None
     ) -> Match:
-        """Return difflib's match. Raises TooCostly."""
+        """Return difflib's match. Raises _TooCostly."""
         before = self._steps_before
-        self._effort.spend(before[-1 if ahi is None else ahi] - before[alo])
+        self._left -= before[-1 if ahi is None else ahi] - before[alo]
+        if self._left < 0:
+            raise _TooCostly
         return super().find_longest_match(alo, ahi, blo, bhi)
 
 
-def _runs(old: list[str], new: list[str], effort: Effort) -> Iterator[Run]:
+def _runs(old: list[str], new: list[str]) -> Iterator[Run]:
     """Compare words without the blanks that follow, as the last word of a text has none."""
     lost = ""  # blanks between the last unchanged word and a removed one
     bare = [word.rstrip() for word in old], [word.rstrip() for word in new]
-    for operation, i, j, k, m in _Matcher(*bare, effort).get_opcodes():
+    for operation, i, j, k, m in _Matcher(*bare).get_opcodes():
         if operation == "equal":
             yield Run(None, "".join(new[k:m]))
             lost = "" if new[m - 1] != bare[1][m - 1] else old[j - 1][len(bare[0][j - 1]) :]
