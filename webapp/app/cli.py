@@ -37,7 +37,6 @@ from webapp.base.errors import Outcome
 from webapp.oauth.registration import Refused
 from webapp.pages.errors import load_pages
 from webapp.pages.respondent import follow_ups
-from webapp.records.accounts.credentials import stop_hashing
 from webapp.records.accounts.invites import make_invite
 from webapp.records.accounts.models import has_account
 from webapp.records.audit import AuditKind
@@ -233,7 +232,6 @@ def _serve(app: Flask, server: Server, settings: Settings, tell: Callable[[str],
     with background_work(app), shared_wakeups(app):
         server.run(ready=lambda: tell(f"Askback runs on {settings.public_url}"))
     app.extensions["deferred_writes"].settle(DEFERRED_SECONDS)
-    stop_hashing()
     tell("Askback has stopped; everything answered is saved.")
 
 

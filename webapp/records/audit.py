@@ -189,16 +189,9 @@ def add_event(
 
 def log_event(values: dict[str, object]) -> None:
     """Write the log line of an event."""
-    named = {
-        "event": values["kind"],
-        "outcome": values["outcome"],
-        "actor": values["actor"],
-        "account": values["account_id"],
-        "client": values["client_id"],
-        "address": values["address"],
-        "subject": values["subject"],
-    }
-    known = {name: value for name, value in named.items() if value is not None}
+    names = {"kind": "event", "account_id": "account", "client_id": "client"}
+    names |= {name: name for name in ("outcome", "actor", "address", "subject")}
+    known = {to: values[name] for name, to in names.items() if values[name] is not None}
     log.info("%s %s", values["kind"], values["outcome"], extra=known)
 
 

@@ -28,7 +28,6 @@ def make_ann(clock: Clock) -> Account:
 
 
 def begin(account: Account, clock: Clock) -> str:
-    """A browser session of the account."""
     return browser_sessions.begin_session(account, replaced=None, now=clock.now)
 
 
@@ -138,17 +137,6 @@ def test_an_unknown_address_is_hashed_too(monkeypatch: pytest.MonkeyPatch) -> No
 
     assert len(checked) == 1
     assert not HASHER.check_needs_rehash(checked[0])  # so it takes as long
-
-
-@in_app
-def test_an_older_hash_is_replaced_at_the_next_sign_in(clock: Clock) -> None:
-    account = make_ann(clock)
-    account.password_hash = type(HASHER)(memory_cost=8, time_cost=1, parallelism=1).hash(PASSWORD)
-    db.session.commit()
-
-    credentials.find_sign_in("ann@example.com", PASSWORD)
-
-    assert "m=19456,t=2,p=1" in db.session.scalars(select(Account.password_hash)).one()
 
 
 @both_databases

@@ -61,10 +61,9 @@ def test_other_passwords_are_accepted(password: str) -> None:
     ],
 )
 def test_line_ends_and_controls_count_as_punctuation(
-    password: str, caplog: pytest.LogCaptureFixture
+    password: str,
 ) -> None:
     assert credentials.check_password(password, EMAIL) == password
-    assert not caplog.records
 
 
 @settings(max_examples=60, deadline=None)
@@ -81,26 +80,6 @@ def test_any_text_is_accepted_or_refused_without_error(password: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("password", "taken"), [("kzmqpwxncbvt", True), ("manchester12", False), ("a" * 12, False)]
-)
-def test_what_cannot_be_rated_is_judged_by_the_other_rules(
-    password: str,
-    taken: bool,  # noqa: FBT001
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    monkeypatch.setattr("zxcvbn.zxcvbn", unable)
-
-    assert (refusal(lambda: credentials.check_password(password, EMAIL)) is None) == taken
-    assert password not in caplog.text
-    assert ("cannot rate" in caplog.text) == (password != "a" * 12)
-
-
-def unable(password: str, _own_words: list[str]) -> Any:
-    raise ValueError(password)
-
-
-@pytest.mark.parametrize(
     "password",
     [
         "4a@b8e3g6g9i1l7o0s$5t7z2({[<|!+%" * 32,
@@ -114,7 +93,6 @@ def unable(password: str, _own_words: list[str]) -> Any:
     ],
 )
 def test_passwords_that_are_slow_to_rate_are_rated(password: str) -> None:
-    """Without bounds the first takes 10 s."""
     refusal(lambda: credentials.check_password(password, EMAIL))
 
 
@@ -138,16 +116,6 @@ def test_at_most_two_hashes_are_made_at_once(monkeypatch: pytest.MonkeyPatch) ->
     assert counting.most == credentials.HASHING_THREADS
 
 
-def test_a_password_is_checked_while_the_process_stops(monkeypatch: pytest.MonkeyPatch) -> None:
-    ended = ThreadPoolExecutor(1)
-    ended.shutdown()
-    monkeypatch.setattr(credentials, "_hashing", ended)
-
-    assert credentials.password_matches(
-        credentials.password_hash("four plain words here"), "four plain words here"
-    )
-
-
 def test_too_many_waiting_hashes_are_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     go_on = threading.Event()
     monkeypatch.setattr(credentials, "HASHER", Hasher(go_on))
@@ -162,19 +130,6 @@ def test_too_many_waiting_hashes_are_refused_at_once(monkeypatch: pytest.MonkeyP
         assert [each.result() for each in waiting] == [True] * places
 
     assert credentials.password_hash("password")
-
-
-def test_a_stopping_process_cancels_queued_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
-    hashing, go_on = ThreadPoolExecutor(1), threading.Event()
-    monkeypatch.setattr(credentials, "_hashing", hashing)
-    begun = hashing.submit(go_on.wait, 20)
-    queued = [hashing.submit(credentials.password_hash, "password") for _ in range(30)]
-
-    credentials.stop_hashing()
-    go_on.set()
-
-    assert begun.result()
-    assert all(each.cancelled() for each in queued)
 
 
 class Hasher:
@@ -201,7 +156,6 @@ class Hasher:
 
 
 def refusal(judge: Callable[[], object]) -> Exception | None:
-    """The refusal that the call raises, if it does."""
     try:
         judge()
     except InvalidInput as found:
