@@ -24,7 +24,7 @@ from webapp.drafts.publishing import Published
 from webapp.drafts.reviews import clean_note
 from webapp.oauth.guard import authenticate_for_mcp, require_mcp_scope
 from webapp.records.content import draft_input
-from webapp.records.content.model import AgentUpdate
+from webapp.records.content.model import AgentUpdate, GivenFollowUps
 from webapp.records.drafts import AGENT_NOTE_MAX_CHARS, Draft, get_revision
 
 LIVES_MILLIS = 15 * 60 * 1000
@@ -258,7 +258,7 @@ def _bounded(given: NewDraft) -> AgentUpdate:
     """Return the changes, with the size limit of REST. raises InvalidInput `payload_too_large`"""
     changes = cast(AgentUpdate, draft_input.draft_update(given))
     if "follow_ups" in given.model_fields_set:
-        changes["follow_ups"] = draft_input.given_follow_ups(given.follow_ups)
+        changes["follow_ups"] = cast(GivenFollowUps, given.follow_ups)
     if len(orjson.dumps(changes)) > API_BODY_MAX_BYTES:
         raise too_large("arguments")
     return changes

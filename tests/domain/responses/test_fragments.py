@@ -2,12 +2,15 @@
 
 import random
 from collections import defaultdict
+from functools import partial
+from typing import Any
 
 import orjson
 import pytest
 
+from webapp.base.errors import InvalidInput
 from webapp.records.responses import completed
-from webapp.records.responses.models import AnswerRow
+from webapp.records.responses.models import AnswerRow, SessionAnswers, SessionRow
 
 KEY = b"k" * 32
 
@@ -29,7 +32,6 @@ def pages(answers: list[AnswerRow], most: int = 1000) -> list[list[completed.Fra
 
 
 def rebuilt(found: list[list[completed.Fragment]]) -> list[tuple[str, str, str]]:
-    """Both texts of each answer, by sorting and joining its fragments."""
     questions, texts = defaultdict(list), defaultdict(list)
     for fragment in (each for page in found for each in page):
         questions[fragment.answer.id].append((fragment.question_offset, fragment.question_text))
@@ -82,32 +84,34 @@ def test_a_page_holds_as_many_answers_as_asked_for() -> None:
     assert rebuilt(pages(answers, 2)) == rebuilt(pages(answers))
 
 
-def test_long_ids_leave_room_for_less() -> None:
-    answers = [answer(number, "", "")._replace(question_id="🜂" * 200) for number in range(60)]
-
-    assert max(map(len, pages(answers))) <= completed.PAGE_BYTES // (completed.EXCHANGE_BYTES + 700)
+def read(
+    answers: list[AnswerRow], cursor: str | None = None, account: str = "acc_1", **changed: Any
+) -> completed.FragmentsRead:
+    session = SessionRow(changed.get("session", "ses_1"), "completed", None, 0, 0, 0, 1)
+    response = SessionAnswers(session, answers)
+    return completed.read_fragments(changed.get("key", KEY), account, response, cursor, 1)
 
 
 def test_a_cursor_belongs_to_one_state_of_one_response() -> None:
     answers = [answer(1, "q", "a"), answer(2, "q", "b")]
-    cursor = completed.write_cursor(KEY, "acc_1", "ses_1", answers, completed.Position(1, 4))
+    cursor = read(answers).next_cursor
 
-    def read(
-        key: bytes = KEY, account: str = "acc_1", session: str = "ses_1", **changed: list[AnswerRow]
-    ) -> completed.Position | None:
-        return completed.read_cursor(key, account, session, changed.get("answers", answers), cursor)
+    assert [each.answer_text for each in read(answers, cursor).fragments] == ["b"]
+    for refused in (
+        partial(read, answers, key=b"j" * 32),
+        partial(read, answers, account="acc_2"),
+        partial(read, answers, session="ses_2"),
+        partial(read, [answers[0], answer(3, "q", "corrected")]),
+        partial(read, answers[:1]),
+    ):
+        with pytest.raises(InvalidInput, match="cursor"):
+            refused(cursor=cursor)
 
-    assert read() == completed.Position(1, 4)
-    assert read(key=b"j" * 32) is None
-    assert read(account="acc_2") is None
-    assert read(session="ses_2") is None
-    assert read(answers=[answers[0], answer(3, "q", "corrected")]) is None
-    assert read(answers=answers[:1]) is None
 
-
-@pytest.mark.parametrize("cursor", ["", "x", "é", "a.b", "W10." + "A" * 27, "x" * 10_000])
+@pytest.mark.parametrize("cursor", ["", "x", "é", "\ud800", "a.b", "W10." + "A" * 27, "x" * 10_000])
 def test_what_is_no_cursor_is_refused(cursor: str) -> None:
-    assert completed.read_cursor(KEY, "acc_1", "ses_1", [answer(1, "q", "a")], cursor) is None
+    with pytest.raises(InvalidInput, match="cursor"):
+        read([answer(1, "q", "a")], cursor)
 
 
 def test_a_page_has_room_for_the_recordings_of_its_answers() -> None:

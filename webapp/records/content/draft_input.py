@@ -262,6 +262,11 @@ class FollowUp(InputModel):
     )
 
 
+def _given(each: str | FollowUp) -> content.GivenFollowUp:
+    asked = FollowUp(text=each) if isinstance(each, str) else each
+    return content.GivenFollowUp(text=asked.text, condition=asked.when)
+
+
 class FollowUpsOfQuestion(InputModel):
     """The follow-ups to one question of the form, as tools take them: their schemas have no keys
     that are free to choose.
@@ -316,6 +321,7 @@ PreparedInput = dict[
             Annotated[
                 Annotated[FollowUpText, Tag("text")] | Annotated[FollowUp, Tag("object")],
                 Discriminator(_kind),
+                AfterValidator(_given),
             ]
         ],
         Field(max_length=PREPARED_MAX),
@@ -350,15 +356,4 @@ def parse_follow_ups(raw: object) -> content.AgentUpdate:
     if isinstance(raw, dict):
         raw = {name: value for name, value in raw.items() if name != "draftId"}
     given = parse_input(FollowUpsInput, raw)
-    return content.AgentUpdate(follow_ups=given_follow_ups(given.follow_ups))
-
-
-def given_follow_ups(given: PreparedInput) -> content.GivenFollowUps:
-    """Return parsed follow-ups as an update holds them."""
-    return {key: [_given(each) for each in several] for key, several in given.items()}
-
-
-def _given(each: str | FollowUp) -> content.GivenFollowUp:
-    if isinstance(each, str):
-        return content.GivenFollowUp(text=each, condition=FollowUpCondition.ALWAYS)
-    return content.GivenFollowUp(text=each.text, condition=each.when)
+    return content.AgentUpdate(follow_ups=cast(content.GivenFollowUps, given.follow_ups))

@@ -3,6 +3,7 @@
 import hashlib
 from bisect import bisect_right
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 import orjson
@@ -91,31 +92,6 @@ def cut_page(
     return fragments, None
 
 
-def write_cursor(
-    key: bytes, account_id: str, session_id: str, answers: Sequence[AnswerRow], position: Position
-) -> str:
-    """Return a cursor for a position of this response as it is now; `key` signs it."""
-    state = [VERSION, account_id, session_id, _fingerprint(answers), *position]
-    return str(_signer(key).dumps(state))
-
-
-def read_cursor(
-    key: bytes, account_id: str, session_id: str, answers: Sequence[AnswerRow], cursor: str
-) -> Position | None:
-    """Return the position of a cursor; None if it was not written here, or for another response,
-    or before one of the answers was corrected or taken back.
-    """
-    if len(cursor) > CURSOR_MAX_CHARS or not cursor.isascii():
-        return None
-    try:
-        *state, answer, offset = _signer(key).loads(cursor)
-    except (BadData, TypeError, ValueError):
-        return None
-    if state != [VERSION, account_id, session_id, _fingerprint(answers)]:
-        return None
-    return Position(answer, offset)
-
-
 def _fragment(answer: AnswerRow, offset: int, room: int) -> Fragment:
     """Return what follows `offset` and fits into `room`, the question first."""
     question_offset = min(offset, len(answer.question_text))
@@ -136,17 +112,6 @@ def _cut(text: str, room: int) -> str:
 def _size(*texts: str) -> int:
     """Return the size of the texts in bytes of JSON, without the quotes around them."""
     return sum(len(orjson.dumps(text)) - 2 for text in texts)
-
-
-def _fingerprint(answers: Sequence[AnswerRow]) -> str:
-    """Return a digest of the ids of the current answers, which every correction changes."""
-    return hashlib.sha256(",".join(answer.id for answer in answers).encode()).hexdigest()[:16]
-
-
-def _signer(key: bytes) -> URLSafeSerializer:
-    return URLSafeSerializer(
-        key, salt="cursor of fragments", signer_kwargs={"digest_method": hashlib.sha256}
-    )
 
 
 class FragmentsRead(NamedTuple):
@@ -182,22 +147,35 @@ def get_completed_response(form_id: str, response_id: str) -> SessionAnswers:
 def read_fragments(
     key: bytes, account_id: str, response: SessionAnswers, cursor: str | None, limit: int
 ) -> FragmentsRead:
-    """Return the page at the cursor, or else the first one. raises InvalidInput `invalid_cursor`
+    """Return the page at the cursor, or else the first one.
 
-    key    signs cursors
-    limit  the maximum number of answers on the page
+    key     signs cursors, each of which belongs to one state of one response
+    limit   the maximum number of answers on the page
+    raises  InvalidInput `invalid_cursor`, also once an answer was corrected or taken back
     """
-    of = account_id, response.session.id, response.answers
-    start = START if cursor is None else read_cursor(key, *of, cursor)
-    if start is None:
-        raise InvalidInput(
-            ErrorCode.INVALID_CURSOR,
-            "cursor: is not one of this response as it is now.",
-            "Begin again: send the call without cursor, and drop the fragments read so far.",
-            field="cursor",
-        )
+    ids = ",".join(answer.id for answer in response.answers)
+    fingerprint = hashlib.sha256(ids.encode()).hexdigest()[:16]
+    state = [VERSION, account_id, response.session.id, fingerprint]
+    signer = URLSafeSerializer(
+        key, salt="cursor of fragments", signer_kwargs={"digest_method": hashlib.sha256}
+    )
+    start = START if cursor is None else _position(signer, state, cursor)
     fragments, following = cut_page(response.answers, start, limit)
-    return FragmentsRead(fragments, write_cursor(key, *of, following) if following else None)
+    next_cursor = str(signer.dumps([*state, *following])) if following else None
+    return FragmentsRead(fragments, next_cursor)
+
+
+def _position(signer: URLSafeSerializer, state: list[object], cursor: str) -> Position:
+    with suppress(BadData, TypeError, ValueError):
+        *found, answer, offset = signer.loads(cursor[:CURSOR_MAX_CHARS])
+        if found == state:
+            return Position(answer, offset)
+    raise InvalidInput(
+        ErrorCode.INVALID_CURSOR,
+        "cursor: is not one of this response as it is now.",
+        "Begin again: send the call without cursor, and drop the fragments read so far.",
+        field="cursor",
+    )
 
 
 _ANSWER = len(SESSION_COLUMNS)  # index of the first column of the answer in a row
