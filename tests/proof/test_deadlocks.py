@@ -27,13 +27,13 @@ from tests.voice.audio_files import recording
 from tests.voice.factories import make_recording
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import TranscriptState
-from webapp.records.content.diff import Change, Effort, Kind, word_runs
+from webapp.records.content.diff import Change, Kind
 from webapp.records.forms import Form
 from webapp.voice.audio_store import audio_store
 from webapp.web.limiter import limiter
 
 COMMITS_MOST = 6
-CHANGE = Change("title", Kind.REWORDED, runs=word_runs("Rota", "Newer", Effort())).key
+CHANGE = Change("title", Kind.REWORDED, was="Rota", now="Newer", texts=("Rota", "Newer")).key
 Recipe = Callable[[World], Call]
 
 
