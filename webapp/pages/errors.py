@@ -4,12 +4,11 @@ import json
 import logging
 import math
 import re
-from collections.abc import Sequence
 from http import HTTPStatus
 from typing import NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
-from flask import Flask, Response, current_app, g, request, url_for
+from flask import Flask, Response, current_app, g, request
 from flask_babel import lazy_gettext as _, ngettext
 from flask_babel.speaklater import LazyString
 from flask_limiter import RateLimitExceeded
@@ -28,7 +27,6 @@ from webapp.pages.fragments import VARIES_BY, shown_address, typed_text, wants_f
 from webapp.web import request_kind
 from webapp.web.hosts import UnknownHost
 from webapp.web.limiter import seconds_to_wait
-from webapp.web.request_kind import says_in_iframe
 from webapp.web.url_converters import current_address, quoted_query
 
 HOME = "/drafts"
@@ -107,20 +105,6 @@ class Problem(NamedTuple):
     lead: Words
 
 
-class Again(NamedTuple):
-    """A request to repeat: a POST if it has fields, otherwise a GET."""
-
-    address: str
-    fields: Sequence[tuple[str, str]] = ()
-
-
-class Back(NamedTuple):
-    """The page to return to, and the label of its link."""
-
-    address: str
-    words: Words
-
-
 def load_pages(app: Flask) -> None:
     """Load the error templates early: later, the error may be that no file can be opened."""
     for name in OF_FAULTS:
@@ -132,32 +116,22 @@ def problem(
     status: HTTPStatus,
     *,
     kept: str = "",
-    again: Again | None = None,
-    back: Back | None = None,
+    again: bool = False,
+    back: tuple[str, Words] | None = None,
 ) -> Response:
     """Return an error page; htmx gets a note to swap in.
 
     kept   posted text that was not saved; the page shows it for copying
-    again  the request that a button repeats
-    back   the page that a link leads to
+    again  a button repeats the request
+    back   address and label of a link
     """
     name = "errors/_problem.html" if wants_fragment() else "errors/problem.html"
     # without context processors: they query the database, which may be down
-    form_address = None if status is HTTPStatus.NOT_FOUND else _form_address()
     template = current_app.jinja_env.get_template(name)
-    body = template.render(
-        problem=what, kept=kept, again=again, back=back, form_address=form_address
-    )
+    body = template.render(problem=what, status=status, kept=kept, again=again, back=back)
     response = Response(body, status)
     response.vary.update(VARIES_BY)
     return response
-
-
-def _form_address() -> str | None:
-    """Return the address of the respondent's form; None on creator pages."""
-    token = (request.view_args or {}).get("share_token")
-    embed = 1 if says_in_iframe() else None
-    return url_for("respond.start", share_token=token, embed=embed) if token else None
 
 
 RETRY_SECONDS = "5"
@@ -283,7 +257,7 @@ def signed_out() -> Response:
 def http_problem(error: HTTPException) -> Response:
     """Show any other HTTP error, and keep its headers, such as `Allow`."""
     if isinstance(error, RateLimitExceeded):
-        return too_many_tries(error)
+        return _too_many(seconds_to_wait(error), limit_sentence(error.limit.limit))
     if isinstance(error, UnknownHost):
         return problem(_unknown_host(), HTTPStatus.BAD_REQUEST)
     status = HTTPStatus(error.code or HTTPStatus.INTERNAL_SERVER_ERROR)
@@ -306,26 +280,14 @@ def _unknown_host() -> Problem:
     )
 
 
-def too_many_tries(error: RateLimitExceeded) -> Response:
-    """Report a rate limit: how many requests it allows, and the minutes to wait, rounded up."""
-    return _too_many(seconds_to_wait(error), limit_sentence(error.limit.limit))
-
-
 def too_many_writes(error: RateLimitExceeded) -> Response:
     """Report a rate limit on a creator's form: keep the text, and offer to send it again."""
     sentence = f"{WORDS_KEPT} {limit_sentence(error.limit.limit)}".strip()
-    typed, again = _typed_by_creator(), _same_post()
-    return _too_many(seconds_to_wait(error), sentence, kept=typed, again=again)
+    return _too_many(seconds_to_wait(error), sentence, kept=_typed_by_creator(), again=True)
 
 
-def _same_post() -> Again:
-    return Again(current_address(), list(request.form.items(multi=True)))
-
-
-def _too_many(
-    seconds: int, sentence: str = "", *, kept: str = "", again: Again | None = None
-) -> Response:
-    """Return a 429 page; `sentence` states the limit."""
+def _too_many(seconds: int, sentence: str = "", *, kept: str = "", again: bool = False) -> Response:
+    """Return a 429 page with the minutes to wait, rounded up; `sentence` states the limit."""
     wait = ngettext(
         "Wait %(num)s minute, then try again.",
         "Wait %(num)s minutes, then try again.",
@@ -343,31 +305,33 @@ def limit_sentence(limit: RateLimitItem) -> str:
     return str(message) % {"num": limit.amount} if message else ""
 
 
-def storage_failed(error: Exception) -> Response:
+def storage_failed(
+    error: Exception,
+    what: Problem = PROBLEMS[HTTPStatus.SERVICE_UNAVAILABLE],
+    *,
+    again: bool = False,
+) -> Response:
     """Report that the database is locked, full or unavailable; htmx gets a note.
 
+    again   repeats a POST, too
     raises  `error` itself if it is a programming error
     """
     if not is_away(error):
         raise error
-    again = Again(current_address()) if request.method == "GET" else None
-    return _away(PROBLEMS[HTTPStatus.SERVICE_UNAVAILABLE], again)
+    log.exception("storage failed")
+    release_connections()
+    g.storage_failed = True
+    again = again or request.method == "GET"
+    response = problem(what, HTTPStatus.SERVICE_UNAVAILABLE, kept=_typed_by_creator(), again=again)
+    response.headers["Retry-After"] = RETRY_SECONDS
+    return response
 
 
 def offer_again(error: Exception) -> Response:
     """Report a storage failure and offer to repeat the POST, which must be idempotent."""
-    if request.method != "POST" or not request_kind.is_same_origin() or not is_away(error):
-        return storage_failed(error)
-    return _away(NOT_PUBLISHED, _same_post())
-
-
-def _away(what: Problem, again: Again | None) -> Response:
-    log.exception("storage failed")
-    release_connections()
-    g.storage_failed = True
-    response = problem(what, HTTPStatus.SERVICE_UNAVAILABLE, kept=_typed_by_creator(), again=again)
-    response.headers["Retry-After"] = RETRY_SECONDS
-    return response
+    if request.method == "POST" and request_kind.is_same_origin():
+        return storage_failed(error, NOT_PUBLISHED, again=True)
+    return storage_failed(error)
 
 
 def _typed_by_creator() -> str:

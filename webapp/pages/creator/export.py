@@ -20,7 +20,7 @@ from webapp.base.database import release_connections, to_millis, utc_now
 from webapp.base.text import normalized
 from webapp.pages.creator.request import acting, creator_blueprint, creator_id
 from webapp.pages.creator.results import get_shown_form
-from webapp.pages.errors import Again, Back, Problem, own_page, problem
+from webapp.pages.errors import Problem, own_page, problem
 from webapp.records import forms
 from webapp.records.audit import AuditKind
 from webapp.records.content.model import asks_follow_ups
@@ -31,7 +31,6 @@ from webapp.records.responses.cursor import ResponsePage
 from webapp.voice.audio_store import AudioStoreUnavailable, audio_store
 from webapp.web import request_audit
 from webapp.web.byte_ranges import recording_response
-from webapp.web.url_converters import current_address
 from webapp.web.wakeups import NoSlot, Wakeups, wakeups
 
 MOST_OF_ONE = 2  # downloads of one account at once
@@ -125,9 +124,9 @@ def _refusal(form: FormRow, why: Problem) -> Response:
     views = ("results.by_question", "results.by_person")
     pages = [url_for(view, form_id=form.id) for view in views]
     came_from = own_page(request.referrer or "")
-    back = Back(came_from if urlsplit(came_from).path in pages else pages[0], "Back to the answers")
-    again = Again(current_address())
-    response = problem(why, HTTPStatus.TOO_MANY_REQUESTS, again=again, back=back)
+    results = came_from if urlsplit(came_from).path in pages else pages[0]
+    back = results, "Back to the answers"
+    response = problem(why, HTTPStatus.TOO_MANY_REQUESTS, again=True, back=back)
     response.headers["Retry-After"] = str(RETRY_SECONDS)
     return response
 
