@@ -2,7 +2,6 @@
 
 from datetime import UTC, date, datetime, timedelta
 from math import ceil
-from typing import NamedTuple
 
 import segno
 from babel import Locale
@@ -19,7 +18,12 @@ from webapp.answers.unread import UNREAD_COUNTED
 from webapp.base.database import from_millis
 from webapp.base.errors import Phrase
 from webapp.base.vocabulary import ON_THIS_SERVER
-from webapp.records.responses.models import RECORDING_MAX_SECONDS, session_status
+from webapp.records.responses.models import (
+    ANSWER_MAX_CHARS,
+    RECORDING_MAX_SECONDS,
+    SPOKEN_ANSWER_MAX_CHARS,
+    session_status,
+)
 from webapp.voice.audio_inspection import ACCEPTED
 from webapp.voice.uploads import RECORDING_MAX_BYTES
 
@@ -28,40 +32,21 @@ STROKE_STEP = 10.5
 AFTER_FIFTH = 14
 
 
-class Tally(NamedTuple):
-    """Paths of a tally and the width of its view box; the height is 31."""
-
-    paths: list[str]
-    width: float
-
-
-def tally_of(total: int) -> Tally:
-    """Draw a tally of `total` strokes, the same at each call; every fifth crosses the others."""
+def tally_of(total: int) -> tuple[list[str], float]:
+    """Return the paths of a tally, whose every fifth stroke crosses the others, and its width."""
     paths, x = [], 5.0
     for number in range(total):
-        wobble = [JITTER[(number * 3 + part) % len(JITTER)] for part in range(4)]
+        a, b, c, d = (JITTER[(number * 3 + part) % len(JITTER)] for part in range(4))
         if number % 5 == 4:
-            paths.append(_across(x, wobble))
+            path = f"M{x - 42:.1f} {25 + a:.1f}C{x - 30:.1f} {19 + b:.1f} "
+            path += f"{x - 18:.1f} {13 + c:.1f} {x - 5:.1f} {6 + d:.1f}"
             x += AFTER_FIFTH
         else:
-            paths.append(_upright(x, wobble))
+            path = f"M{x + 1:.1f} {3 + a:.1f}C{x + b:.1f} 12 {x - 0.4 + c:.1f} 20 "
+            path += f"{x + d / 2:.1f} {28 + a:.1f}"
             x += STROKE_STEP
-    return Tally(paths, round(x + 1, 1))
-
-
-def _upright(x: float, wobble: list[float]) -> str:
-    a, b, c, d = wobble
-    return (
-        f"M{x + 1:.1f} {3 + a:.1f}C{x + b:.1f} 12 {x - 0.4 + c:.1f} 20 {x + d / 2:.1f} {28 + a:.1f}"
-    )
-
-
-def _across(x: float, wobble: list[float]) -> str:
-    a, b, c, d = wobble
-    return (
-        f"M{x - 42:.1f} {25 + a:.1f}C{x - 30:.1f} {19 + b:.1f} "
-        f"{x - 18:.1f} {13 + c:.1f} {x - 5:.1f} {6 + d:.1f}"
-    )
+        paths.append(path)
+    return paths, round(x + 1, 1)
 
 
 CODE_INK = "#10241c"
@@ -97,12 +82,14 @@ def init_app(app: Flask) -> None:
     ):
         app.add_template_filter(each)
     app.jinja_env.globals.update(
+        ANSWER_MAX_CHARS=ANSWER_MAX_CHARS,
         CHARS_SHOWN=CHARS_SHOWN,
         LONG_QUESTION_CHARS=LONG_QUESTION_CHARS,
         ON_THIS_SERVER=ON_THIS_SERVER,
         RECORDING_MAX_BYTES=RECORDING_MAX_BYTES,
         RECORDING_MAX_SECONDS=RECORDING_MAX_SECONDS,
         RECORDINGS_ACCEPTED=ACCEPTED,
+        SPOKEN_ANSWER_MAX_CHARS=SPOKEN_ANSWER_MAX_CHARS,
         THREADS_SHOWN=THREADS_SHOWN,
         UNREAD_COUNTED=UNREAD_COUNTED,
         tally_of=tally_of,
