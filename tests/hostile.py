@@ -177,6 +177,7 @@ class Scene:
             "session_id": person,
             "token": invite,
             "number": 1,
+            "place": 1,
             "position": 1,
             "part": "title",
             "kind": "svg",

@@ -16,6 +16,7 @@ from tests.event_factories import make_attempt, make_delivery, make_subscription
 from tests.factories import make_answer, make_draft, make_form, prepare
 from tests.pages.creator_client import Creator, hidden
 from webapp.answers import answering, trash
+from webapp.answers.steps import QuestionNumber
 from webapp.base.database import db, utc_now
 from webapp.drafts import confirmations, editing, revisions
 from webapp.records.accounts import credentials
@@ -114,7 +115,7 @@ def world(app: Flask, ann: Creator) -> World:
     rest = {
         "position": 1,
         "number": 1,
-        "follow_up": 1,
+        "place": QuestionNumber(1),
         "form_id": form.id,
         "session_id": session_id,
     }

@@ -48,7 +48,7 @@ def call_everything(app: Flask, account: Account) -> None:
     enter(creator, account)
     nobody, agent = app.test_client(), {"Authorization": f"Bearer {token}"}
     for rule in app.url_map.iter_rules():
-        path = re.sub("<[^>]*>", "x", re.sub("<int:[^>]*>", "1", rule.rule))
+        path = re.sub("<[^>]*>", "x", re.sub("<(int|question):[^>]*>", "1", rule.rule))
         for method in (rule.methods or set()) & {"GET", "POST", "PATCH"}:
             for client, headers in ((nobody, {}), (creator, {}), (nobody, agent)):
                 client.open(path, method=method, headers=headers)

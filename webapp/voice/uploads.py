@@ -57,12 +57,6 @@ class UploadPlace(NamedTuple):
     key_hash: str
 
 
-def may_have_room(share_token: str, size: int, bounds: Bounds) -> bool:
-    """Return False if the form cannot take a recording of this size, even with none unclaimed."""
-    found = database.read_rows(_FILLED_BY_LINK, share_token=share_token)
-    return not found or size <= _unclaimed_max(found[0].answer_bytes, bounds)
-
-
 def check_upload(share_token: str, session_key: str, at: QuestionNumber) -> UploadPlace:
     """Return where a recording of this question belongs; called before the upload is read.
 
@@ -184,13 +178,9 @@ def _make_room(place: UploadPlace, size: int, address_hash: str | None, bounds: 
     _shrink(_OF_SESSION, RECORDINGS_MAX_BYTES - needed, FULL_SESSION, named)
     _shrink(_OF_ADDRESS, bounds.address - needed, FULL_FORM, named)
     filled: int = database.execute(_FILLED, **named).scalar_one()
-    _shrink(_OF_FORM, _unclaimed_max(filled, bounds) - needed, FULL_FORM, named)
-
-
-def _unclaimed_max(answer_bytes: int, bounds: Bounds) -> int:
-    """Return the bytes available to unclaimed recordings of a form; answers have the rest."""
-    left = bounds.form * FORM_NOTICE_PERCENT // 100 - answer_bytes
-    return min(left, bounds.form * UNCLAIMED_FORM_PERCENT // 100)
+    left = bounds.form * FORM_NOTICE_PERCENT // 100 - filled  # answers have the rest
+    most = min(left, bounds.form * UNCLAIMED_FORM_PERCENT // 100)
+    _shrink(_OF_FORM, most - needed, FULL_FORM, named)
 
 
 def _shrink(scope: "_Scope", most: int, full: Phrase, named: dict[str, Any]) -> None:
@@ -261,7 +251,6 @@ _DELETE = sa.delete(Recording).where(
     database.among(Recording.id, "gone"), Recording.answer_id.is_(None)
 )
 _FILLED = sa.select(Form.answer_bytes).where(Form.id == sa.bindparam("form_id"))
-_FILLED_BY_LINK = sa.select(Form.answer_bytes).where(shared_form(sa.bindparam("share_token")))
 # always in this order; advisory locks, because a session may have no row yet
 _LOCK = sa.select(
     *(

@@ -1,9 +1,11 @@
-"""Converts ids in the paths of routes, and quotes the address of the current request."""
+"""Converts parts of the paths of routes, and quotes the address of the current request."""
 
 from urllib.parse import quote
 
 from flask import Flask, request
-from werkzeug.routing import UnicodeConverter
+from werkzeug.routing import BaseConverter, UnicodeConverter
+
+from webapp.answers.steps import START, QuestionNumber, read_place
 
 PATH_CHARS = "/:@!$&'()*+,;="  # RFC 3986 section 3.3, besides unreserved characters
 # more than RFC 3986 section 3.4 allows, because browsers send more
@@ -17,6 +19,18 @@ class IdConverter(UnicodeConverter):
         return value.replace("\x00", "\N{REPLACEMENT CHARACTER}")
 
 
+class QuestionConverter(BaseConverter):
+    """The place of a question, `2` or `2/f/1`, as a QuestionNumber."""
+
+    regex = r"\d+(?:/f/\d+)?"
+
+    def to_python(self, value: str) -> QuestionNumber:
+        return read_place(value) or START  # where no question is
+
+    def to_url(self, value: QuestionNumber) -> str:
+        return value.path
+
+
 def init_app(app: Flask) -> None:
     """Use IdConverter for every `<id>`, and give templates the address of their page.
 
@@ -24,6 +38,7 @@ def init_app(app: Flask) -> None:
     """
     app.add_template_global(current_address, "current_address")
     app.url_map.converters["default"] = IdConverter
+    app.url_map.converters["question"] = QuestionConverter
 
 
 def current_address() -> str:

@@ -46,9 +46,7 @@ def post_paths(app: Flask) -> list[str]:
     """The path behind the share link of every route that takes a POST, for question 1."""
     rules = [rule for rule in app.url_map.iter_rules() if rule.rule.startswith("/r/")]
     paths = [rule.rule.partition(">")[2] for rule in rules if "POST" in (rule.methods or ())]
-    return sorted(
-        path.replace("<int:number>", "1").replace("<int:follow_up>", "1") for path in paths
-    )
+    return sorted(path.replace("<question:place>", "1") for path in paths)
 
 
 def every_row(app: Flask) -> dict[str, list[Any]]:

@@ -14,9 +14,8 @@ from webapp.answers.steps import QuestionNumber
 from webapp.base.database import to_millis, utc_now
 from webapp.base.errors import InvalidInput
 from webapp.base.vocabulary import FollowUpMode, FormStatus, ResponseLimit, ResponseMode
-from webapp.pages.filters import EXCERPT_CHARS, LONG_QUESTION_CHARS
+from webapp.pages.filters import LONG_QUESTION_CHARS
 from webapp.pages.respondent import page_cache, rendering
-from webapp.pages.respondent.page_cache import PageCache
 from webapp.pages.respondent.session_view import SessionView
 from webapp.records.follow_ups import AskedFollowUp
 
@@ -108,57 +107,38 @@ def sent(**changed: Any) -> SessionView:
 
 
 SENT = sent()
-REWORDED: Any = [*QUESTIONS[:2], {"id": "q_3", "text": "What else?"}]
-HINTED: Any = [*QUESTIONS[:2], QUESTIONS[2] | {"context": "Anything at all."}]
 OTHERS = {
     "session key": progressed(TEXTS, "q_2", key="a-session-key-of-another"),
     "remembered": replace(VIEW, remembered=True),
     "framed": replace(VIEW, framed=True),
     "not begun": progressed({}, last_active_at=0),
-    "begun without any answer": progressed({}),
     "own words": progressed({"q_1": 'Kim did, "early"\n & sober'}, "q_2"),
     "words like a stand-in": progressed({"q_1": page_cache.stand_in("session")}, "q_2"),
-    "nothing skipped": progressed({"q_1": "Robin did"}),
     "another skipped": progressed({"q_1": "Robin did"}, "q_3"),
     "skipped instead of answered": progressed({}, "q_1", "q_2"),
     "another answered": progressed({"q_2": "Robin did"}),
-    "two answered": progressed({"q_1": "Robin did", "q_2": "It"}),
     "all answered": progressed({"q_1": "Robin did", "q_2": "It", "q_3": "Sleep"}),
-    "an answer to what is not asked": progressed({"q_1": "Robin did", "q_9": "Why?"}, "q_2"),
-    "name": progressed({"q_1": "Robin did"}, "q_2", responder_name="Kim"),
     "sent": SENT,
     "sent at another time": sent(completed_stamp=EARLIER),
     "sent with a name": sent(responder_name="Kim"),
-    "share token": of_form(share_token="share-token-of-another"),
-    "title": of_form(title="Rota of the night"),
-    "question": of_form(questions=REWORDED),
-    "helping line": of_form(questions=HINTED),
-    "one question more": of_form(questions=[*QUESTIONS, {"id": "q_4", "text": "Anything else?"}]),
+    "question": of_form(questions=[*QUESTIONS[:2], {"id": "q_3", "text": "What else?"}]),
     "status": of_form(status=FormStatus.CLOSED, closed_at=utc_now()),
-    "response limit": of_form(response_limit=ResponseLimit.ONE),
     "asker": of_form(asker="Kim & Co"),
-    "websites": of_form(frame_origins="https://www.example.org"),
     "full": of_form(is_full=True),
 }
 PROBED = probed("It was slow")
+LONG = probed("Slow", ASKED._replace(question_text="Why? " * LONG_QUESTION_CHARS))
 OTHERS_PROBED = {
-    "session key": probed("It was slow", key="a-session-key-of-another"),
     "words": probed("<b>Late</b> & 'loud'\n\"again\""),
-    "words that are cut": probed("word " * EXCERPT_CHARS),
     "words like a stand-in": probed(page_cache.stand_in("session")),
     "no words": probed(""),
-    "nothing but spaces": probed("  "),
     "taken back": probed("It was slow", ASKED._replace(follows="q_2", dropped=True)),
     "question": probed("It was slow", ASKED._replace(question_text="<i>Why</i> & how?")),
-    "written by a model": probed("It was slow", ASKED._replace(writer="small at 127.0.0.1:8080")),
-    "by another model": probed("It was slow", ASKED._replace(writer="small at models.example")),
-    "dropped": probed("It was slow", ASKED._replace(dropped=True)),
+    "written by a model": probed("It was slow", ASKED._replace(writer="small at models.example")),
     "skipped": probed("It was slow", skipped="q_9"),
-    "answered": probed("It was slow", q_9="The printer"),
-    "answered with other words": probed("It was slow", q_9="The <i>ink</i>"),
-    "another answered": probed("It was slow", q_2="The ink"),
+    "answered": probed("It was slow", q_9="The <i>ink</i>"),
     "asked twice": probed("It was slow", ASKED, SECOND, q_9="Ink"),
-    "long": probed("Slow", ASKED._replace(question_text="Why? " * LONG_QUESTION_CHARS)),
+    "long": LONG,
 }
 DIFFERING = [
     *(pytest.param(VIEW, other, PAGES, id=name) for name, other in OTHERS.items()),
@@ -168,19 +148,17 @@ DIFFERING = [
     ),
 ]
 WAYS = {
-    "language from right to left": {"query_string": {"lang": "ar"}},
-    "language of the browser": {"headers": {"Accept-Language": "de"}},
+    "language": {"query_string": {"lang": "ar"}},
     "scripts": {"headers": {"HX-Request": "true"}},
     "theme": {"headers": {"Cookie": "askback_theme=dark"}},
     "in a frame": {"query_string": {"embed": "1"}},
-    "posted": {"method": "POST"},
 }
 
 
 @pytest.fixture(autouse=True)
-def cache(monkeypatch: pytest.MonkeyPatch) -> PageCache:
+def cache(monkeypatch: pytest.MonkeyPatch) -> dict[bytes, Any]:
     """An empty cache, and one answer key for all pages."""
-    kept = PageCache()
+    kept: dict[bytes, Any] = {}
     monkeypatch.setattr(page_cache, "pages", kept)
     monkeypatch.setattr("secrets.token_urlsafe", lambda *_: MADE_KEY)
     return kept
@@ -202,9 +180,8 @@ def rendered_alone(app: Flask, draw: Draw, view: SessionView, **way: Any) -> tup
         return rendered(app, draw, view, **way)
 
 
-@pytest.mark.parametrize("draw", [asks(1), asks(2), rendering.check, rendering.thanks])
+@pytest.mark.parametrize("draw", [asks(1), rendering.check, rendering.thanks])
 def test_an_answer_that_another_tab_took_back_meanwhile_has_no_text(app: Flask, draw: Draw) -> None:
-    """The session is read before its texts."""
     view = sent() if draw is rendering.thanks else VIEW
     torn = replace(view, session=view.session.with_parts(texts={}, follow_ups=()))
 
@@ -220,24 +197,17 @@ def test_views_that_differ_in_this_get_separate_pages(
             assert rendered(app, draw, each) == rendered_alone(app, draw, each)
 
 
-@pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS)
-def test_completed_views_that_differ_in_this_get_separate_pages(
-    app: Flask, other: SessionView
-) -> None:
-    stamp = other.session.completed_stamp or EARLIER
-    completed = replace(other.session, completed_stamp=stamp)
-    completed = completed.with_parts(texts=other.session.texts, follow_ups=())
-    for changed in ({}, {"remembered": True}, {"framed": True}):
-        for each in (SENT, replace(other, session=completed, **changed)) * 2:
-            assert rendered(app, rendering.thanks, each) == rendered_alone(
-                app, rendering.thanks, each
-            )
+@pytest.mark.parametrize(
+    "other", [replace(SENT, remembered=True), sent(completed_stamp=EARLIER, responder_name="Kim")]
+)
+def test_completed_views_that_differ_get_separate_pages(app: Flask, other: SessionView) -> None:
+    for each in (SENT, other) * 2:
+        assert rendered(app, rendering.thanks, each) == rendered_alone(app, rendering.thanks, each)
 
 
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
 def test_requests_that_differ_in_this_get_separate_pages(app: Flask, way: dict[str, Any]) -> None:
-    pages = [(VIEW, draw) for draw in PAGES] + [(PROBED, asks(1, 1))]
-    for view, draw in pages:
+    for view, draw in ((VIEW, asks(3)), (PROBED, asks(1, 1))):
         for each in ({}, way, {}, way):
             assert rendered(app, draw, view, **each) == rendered_alone(app, draw, view, **each)
 
@@ -248,26 +218,21 @@ def test_requests_that_differ_in_this_get_separate_pages(app: Flask, way: dict[s
         lambda view: rendering.question(view, QuestionNumber(3), text="Words of my own"),
         lambda view: rendering.question(view, QuestionNumber(3), error=REFUSAL, text=""),
         lambda view: rendering.check(view, name="Words of my own"),
-        lambda view: rendering.check(view, error=REFUSAL),
         lambda _view: rendering.thanks(SENT, unsent_text="Words of my own"),
-        lambda _view: asks(1, 1)(OTHERS_PROBED["long"]),
+        lambda _view: asks(1, 1)(LONG),
     ],
-    ids=["typed", "refused", "name", "not sent", "too late", "long follow-up"],
+    ids=["typed", "refused", "name", "too late", "long follow-up"],
 )
 def test_pages_with_typed_text_errors_or_long_follow_ups_are_not_cached(
-    app: Flask, cache: PageCache, own: Draw
+    app: Flask, cache: dict[bytes, Any], own: Draw
 ) -> None:
-    before = [rendered(app, draw, VIEW) for draw in PAGES]
-    kept = len(cache)
-
     assert rendered(app, own, VIEW) == rendered_alone(app, own, VIEW)
 
-    assert len(cache) == kept
-    assert [rendered(app, draw, VIEW) for draw in PAGES] == before
+    assert not cache
 
 
 def test_views_that_differ_in_keys_and_texts_share_a_cached_page(
-    app: Flask, cache: PageCache
+    app: Flask, cache: dict[bytes, Any]
 ) -> None:
     late = ASKED._replace(id="q_7", question_text="What made it late?", reason="vague")
     people = [
@@ -279,12 +244,15 @@ def test_views_that_differ_in_keys_and_texts_share_a_cached_page(
         assert len(cache) == kept
 
 
-def test_the_cache_is_bounded_in_bytes(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    cache = PageCache(bytes_max=40_000)
-    monkeypatch.setattr(page_cache, "pages", cache)
+def test_the_cache_is_bounded_in_bytes(
+    app: Flask, cache: dict[bytes, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page_cache, "BYTES_MAX", 40_000)
 
+    held = []
     for number in range(20):
         rendered(app, asks(3), of_form(title=f"Rota {number}"))
-        assert cache.bytes <= 40_000
+        held.append(len(cache))
+        assert sum(map(page_cache._size, cache.values())) <= 40_000
 
-    assert len(cache) > 1
+    assert max(held) > 1

@@ -23,10 +23,9 @@ bp = Blueprint("elsewhere", __name__, url_prefix="/r/<share_token>")
 error_handling.init_blueprint(bp)
 
 
-@bp.post("/check/elsewhere", defaults={"number": None, "follow_up": 0})
-@bp.post("/q/<int:number>/elsewhere", defaults={"follow_up": 0})
-@bp.post("/q/<int:number>/f/<int:follow_up>/elsewhere")
-def offer(share_token: str, number: int | None, follow_up: int) -> Response:
+@bp.post("/check/elsewhere")
+@bp.post("/q/<question:place>/elsewhere")
+def offer(share_token: str, place: QuestionNumber | None = None) -> Response:
     """Show a link for the other device, and a way back to the question or the check page.
 
     A link that the page already shows is kept: respondents may have sent it to themselves.
@@ -35,7 +34,6 @@ def offer(share_token: str, number: int | None, follow_up: int) -> Response:
     view = posted_view(share_token, posted)
     if stand_in := rendering.render_instead(view, unsent_text=posted.answer):
         return stand_in
-    place = None if number is None else QuestionNumber(number, follow_up)
     if place:
         view.asked_step(place)
     secret = _offered(share_token, posted)

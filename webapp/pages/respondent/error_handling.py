@@ -178,8 +178,7 @@ def _page_of(error: Outcome) -> Response:
 def _posted_from(error: Outcome) -> tuple[session_view.SessionView, QuestionNumber]:
     """Return the view that was posted, a new one for an unknown session, and its place."""
     values = request.view_args or {}
-    token = values["share_token"]
-    place = QuestionNumber(values.get("number") or 1, values.get("follow_up") or 0)
+    token, place = values["share_token"], values.get("place") or QuestionNumber(1)
     if error.code == PageCode.SESSION_UNKNOWN:
         return session_view.new_view(session_view.find_form(token)), place
     posted = form_data.read_form_data(token)

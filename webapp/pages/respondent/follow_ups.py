@@ -2,10 +2,9 @@
 
 import threading
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
-from typing import Self
 
 from flask import Blueprint, Flask, Response
 
@@ -29,50 +28,8 @@ from webapp.web.languages import page_language
 from webapp.web.limiter import client_network, limiter
 from webapp.web.wakeups import NoSlot, began_waiting, wakeups
 
-MOST_SECONDS = 3.0  # of a wait for a turn; then the request goes on alongside the others
-REST_SECONDS = 0.005  # after a wait for a turn, so that other requests run
+TURN_SECONDS = 3.0  # of a wait for a turn; then the request goes on alongside the others
 LATE_SECONDS = 1.0  # later, the model would have too little time
-
-_free = threading.Lock()
-
-
-class Turn:
-    """A request's turn to decide, held in a `with` block; elsewhere only its clock.
-
-    spent  seconds of the model's time that have already passed
-    """
-
-    def __init__(self, spent: float = 0.0) -> None:
-        self._began = time.monotonic() - spent
-        self._held = False
-
-    def __enter__(self) -> Self:
-        self._held = _free.acquire(blocking=False)
-        if not self._held:
-            self._held = _free.acquire(timeout=MOST_SECONDS)
-            time.sleep(REST_SECONDS)
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        self.end()
-
-    def end(self) -> None:
-        """Let the next request decide, before this one waits for something else."""
-        if self._held:
-            self._held = False
-            _free.release()
-
-    @property
-    def is_late(self) -> bool:
-        """True if the rules should decide, because too little time is left for a model."""
-        return time.monotonic() - self._began > LATE_SECONDS
-
-    @property
-    def model_seconds(self) -> float:
-        """The time left for a model, counted from the start of the request."""
-        return max(0.0, MODEL_SECONDS - (time.monotonic() - self._began))
-
-
 NEXT_RATE = "60/minute"  # how often one page asks whether a follow-up question comes next
 WAIT_SECONDS = 4.0  # for the decision of another request of the same respondent
 LOOK_SECONDS = 0.2
@@ -88,6 +45,7 @@ TEMPLATES = (
     "respondent/follow_ups/deciding.html",
 )
 
+_free = threading.Lock()
 bp = Blueprint("follow_ups", __name__, url_prefix="/r/<share_token>")
 error_handling.init_blueprint(bp, limit_sessions=False)
 
@@ -107,13 +65,11 @@ def load(app: Flask, config: Settings) -> None:
             app.jinja_env.get_template(name)
 
 
-@bp.post("/q/<int:number>/next", defaults={"follow_up": 0})
-@bp.post("/q/<int:number>/f/<int:follow_up>/next")
+@bp.post("/q/<question:place>/next")
 @limiter.limit(lambda: NEXT_RATE, key_func=error_handling.session_or_network)
-def decide(share_token: str, number: int, follow_up: int) -> Response:
+def decide(share_token: str, place: QuestionNumber) -> Response:
     """Decide what follows from a stored answer, unless the respondent passes on; show it."""
     posted = read_form_data(share_token)
-    place = QuestionNumber(number, follow_up)
     if posted.pass_on:  # needs no turn
         view = posted_view(share_token, posted)
         if about := _context(view, place):
@@ -121,11 +77,14 @@ def decide(share_token: str, number: int, follow_up: int) -> Response:
         return _following(view, posted, place)
     release_connections()  # reading the form data may have used one
     waited = _wait_for_words(posted) if posted.recording else 0.0
-    with Turn(max(0.0, waited + MODEL_SECONDS - WORDS_SECONDS)) as turn:
+    began = time.monotonic() - max(0.0, waited + MODEL_SECONDS - WORDS_SECONDS)
+    with ExitStack() as turn:
+        if _free.acquire(timeout=TURN_SECONDS):
+            turn.callback(_free.release)
         view = posted_view(share_token, posted)
         about = _context(view, place)
         if about and about.has_words:
-            _decide(about, turn)
+            _decide(about, began, turn)
             view = posted_view(share_token, posted)
         elif about:
             follow_up_decisions.pass_on(about, now=utc_now())
@@ -145,7 +104,7 @@ def after_answer(
         hand_over_recordings([awaited])
     if awaited or (wants_fragment() and _may_ask_model(about)):
         return rendering.page("follow_ups/deciding", view, place=place, recording=awaited)
-    asked = _decide(about, Turn())
+    asked = _decide(about, time.monotonic(), ExitStack())
     if asked and asked.follow_up == place.follow_up + 1:  # no open question comes before it
         texts = view.session.texts  # the follow-ups are read again
         view = replace(view, session=view.session.with_parts(texts=texts))
@@ -214,19 +173,20 @@ def _wait_for_words(posted: FormData) -> float:
     return time.monotonic() - began
 
 
-def _decide(about: FollowUpContext, turn: Turn) -> QuestionNumber | None:
+def _decide(about: FollowUpContext, began: float, turn: ExitStack) -> QuestionNumber | None:
     """Decide, and return the place of a new question of the rules; a model's has to be read.
 
     The rules decide if the model has too little time: all claims of a form wait for its call
     counter, each with a connection.
 
-    turn  ends before the request waits for a model
+    began  when the time of the model began, by the monotonic clock
+    turn   is closed before the request waits for a model, so that the next one decides
     """
-    if not _may_ask_model(about) or turn.is_late:
+    if not _may_ask_model(about) or time.monotonic() - began > LATE_SECONDS:
         return decide_by_rules(about, now=utc_now())
     try:
         with wakeups().slot(HOLDER, most=CALLS_AT_ONCE):
-            claimed = _decide_by_model(about, turn)
+            claimed = _decide_by_model(about, began, turn)
     except NoSlot:
         return decide_by_rules(about, now=utc_now())
     if not claimed:
@@ -234,7 +194,7 @@ def _decide(about: FollowUpContext, turn: Turn) -> QuestionNumber | None:
     return None
 
 
-def _decide_by_model(about: FollowUpContext, turn: Turn) -> bool:
+def _decide_by_model(about: FollowUpContext, began: float, turn: ExitStack) -> bool:
     """Let the model decide; return False if the answer has a decision or a claim already."""
     now = utc_now()
     count_call = partial(
@@ -247,11 +207,12 @@ def _decide_by_model(about: FollowUpContext, turn: Turn) -> bool:
     )
     claim = follow_up_decisions.claim_decision(about, count_call=count_call, now=now)
     release_connections()
-    turn.end()
+    turn.close()
     if claim is None:
         return False
+    left = max(0.0, MODEL_SECONDS - (time.monotonic() - began))
     made, outcome = decision_of_model(
-        about.thread, claim.brief, remaining=claim.remaining, seconds=turn.model_seconds
+        about.thread, claim.brief, remaining=claim.remaining, seconds=left
     )
     decided = made._replace(writer=made.writer or about.writer) if made else about.ruled
     decision = decided._replace(model_outcome=outcome)

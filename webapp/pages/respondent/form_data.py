@@ -17,6 +17,8 @@ from webapp.answers.steps import QuestionNumber, read_place
 from webapp.base.config import settings
 from webapp.base.errors import InvalidInput, PageCode, Phrase
 from webapp.pages.fragments import with_line_feeds
+from webapp.records.responses.models import RECORDING_MAX_SECONDS
+from webapp.voice.uploads import RECORDING_MAX_BYTES
 from webapp.web.browser_cookies import BrowserCookie
 from webapp.web.languages import CHOICE, FIELD as LANGUAGE
 from webapp.web.request_kind import says_in_iframe
@@ -98,32 +100,32 @@ UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 class FormData:
     """Fields as posted, "" if absent.
 
+    remembered   the cookie carries the same session
+    left         place of the question on which Back was pressed; None elsewhere
+    replaces     version of the answer that the page showed; None on pages that show none
     recording    id of the recording that goes with the answer
     transcriber  the host that the page named for transcription
     blank        the page showed a recording, but no words of the answer
-    pass_on      the respondent goes on without a decision about a follow-up
     shown        the page showed the transcript of the recording
-    chosen_file  name of a recording that was chosen but not uploaded
-    left         place of the question on which Back was pressed; None elsewhere
-    replaces     version of the answer that the page showed; None on pages that show none
-    remembered   the cookie carries the same session
+    pass_on      the respondent goes on without a decision about a follow-up
+    chosen_file  a recording was chosen but not uploaded
     """
 
     session_key: str
-    answer_key: str
+    remembered: bool
+    signs: Signs
     answer: str
+    name: str
+    left: QuestionNumber | None
+    replaces: str | None
+    answer_key: str
     recording: str
     recording_key: str
     transcriber: str
     blank: bool
     shown: bool
-    chosen_file: str
     pass_on: bool
-    name: str
-    left: QuestionNumber | None
-    replaces: str | None
-    remembered: bool
-    signs: Signs
+    chosen_file: bool
 
 
 def posted_fields() -> dict[str, str]:
@@ -156,32 +158,28 @@ def read_form_data(share_token: str, *needed: str) -> FormData:
     if made_at is None and not read_session(share_token, session_key).started:
         raise refusal(PageCode.SESSION_UNKNOWN)
     remembered = None if says_in_iframe() else remembered_key(share_token)
-    if remembered and remembered != session_key and _has_begun(share_token, remembered):
-        stored = read_session(share_token, session_key)
-        session_key = session_key if stored.started or stored.uploads else remembered
+    if remembered and remembered != session_key:
+        begun = read_session(share_token, remembered)
+        if begun.started and begun.completed_stamp is None:
+            stored = read_session(share_token, session_key)
+            session_key = session_key if stored.started or stored.uploads else remembered
     return FormData(
         session_key,
-        form.get("answer_key", ""),
+        session_key == remembered,
+        Signs(made_at, honeypot_filled=bool(form.get(HONEYPOT))),
         typed("answer"),
-        form.get("recording", ""),
-        form.get("recording_key", ""),
-        form.get("transcriber", ""),
-        bool(form.get("blank")),
-        bool(form.get("shown")),
-        form.get("audio", "") or (file.filename or "" if (file := posted_file()) else ""),
-        bool(form.get("pass_on")),
         typed("name"),
         read_place(form.get("left", "")),
         form.get("replaces"),
-        remembered=session_key == remembered,
-        signs=Signs(made_at, honeypot_filled=bool(form.get(HONEYPOT))),
+        form.get("answer_key", ""),
+        form.get("recording", ""),
+        form.get("recording_key", ""),
+        form.get("transcriber", ""),
+        blank=bool(form.get("blank")),
+        shown=bool(form.get("shown")),
+        pass_on=bool(form.get("pass_on")),
+        chosen_file=bool(form.get("audio") or posted_file()),
     )
-
-
-def _has_begun(share_token: str, session_key: str) -> bool:
-    """Return True if this key has a response that is begun and not sent yet."""
-    session = read_session(share_token, session_key)
-    return session.started and session.completed_stamp is None
 
 
 def typed(name: str) -> str:
@@ -218,6 +216,7 @@ def typed_along(field: str) -> str | None:
 
 
 STILL_TYPED = Phrase("Your words are still in the box.")
+CHOOSE_ANOTHER = Phrase("Nothing you typed is lost. Choose another recording, or type your answer.")
 REFUSALS = {
     PageCode.ANSWER_UNSENT: (
         STILL_TYPED,
@@ -235,6 +234,11 @@ REFUSALS = {
         Phrase("Choose it once more and press “Add this recording”, or continue without it."),
         "audio",
     ),
+    PageCode.RECORDING_UNCLAIMED: (
+        Phrase("Your recording is not part of an answer yet."),
+        Phrase("Continue sends it. To skip the question, leave it out first."),
+        "recording",
+    ),
     # for an unknown session key: the page continues with a new one
     PageCode.SESSION_UNKNOWN: (
         Phrase("This page was open for too long."),
@@ -247,6 +251,39 @@ REFUSALS = {
         Phrase("Nothing was stored. Open the link once more and answer there."),
         "",
     ),
+    PageCode.RECORDING_MISSING: (Phrase("There is no recording yet."), CHOOSE_ANOTHER, "audio"),
+    PageCode.RECORDING_TOO_LARGE: (
+        Phrase("The recording is larger than %(limit)s MiB.", limit=RECORDING_MAX_BYTES // 1024**2),
+        CHOOSE_ANOTHER,
+        "audio",
+    ),
+    PageCode.RECORDING_TOO_LONG: (
+        Phrase(
+            "The recording is longer than %(limit)s minutes.", limit=RECORDING_MAX_SECONDS // 60
+        ),
+        CHOOSE_ANOTHER,
+        "audio",
+    ),
+    PageCode.RECORDING_NOT_AUDIO: (
+        Phrase("This file is no recording that can be used here."),
+        Phrase(
+            "Nothing you typed is lost. Choose a recording in one of these formats (M4A, MP4, 3GP, "
+            "AAC, MP3, WAV, OGG, WebM, CAF, AMR, FLAC, AIFF), or type your answer."
+        ),
+        "audio",
+    ),
+    # the server has no disk left
+    PageCode.RECORDING_NO_ROOM: (
+        Phrase("This server has no room for recordings just now."),
+        Phrase("Nothing you typed is lost. Type your answer instead."),
+        "audio",
+    ),
+    # for a reason that may pass
+    PageCode.RECORDING_NOT_KEPT: (
+        Phrase("Your recording could not be kept here just now."),
+        Phrase("Nothing you typed is lost. Type your answer, or choose the recording once more."),
+        "audio",
+    ),
 }
 
 
@@ -254,13 +291,3 @@ def refusal(code: PageCode) -> InvalidInput:
     """Return the error for what a page posted, by its code."""
     message, resolution, field = REFUSALS[code]
     return InvalidInput(code, message, resolution, field=field)
-
-
-def recording_unclaimed() -> InvalidInput:
-    """Return the error for skipping a question whose recording would be lost."""
-    return InvalidInput(
-        PageCode.RECORDING_UNSENT,
-        Phrase("Your recording is not part of an answer yet."),
-        Phrase("Continue sends it. To skip the question, leave it out first."),
-        field="recording",
-    )

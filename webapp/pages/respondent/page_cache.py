@@ -12,7 +12,6 @@ import hashlib
 import re
 import secrets
 import sys
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from datetime import UTC, datetime
@@ -32,41 +31,21 @@ BYTES_MAX = 8 * 1024**2  # pages of several forms, in several languages
 MARK = secrets.token_urlsafe(24)  # random, so that no text can contain a placeholder
 SENT_AT = to_millis(datetime(1, 1, 1, tzinfo=UTC))  # no response was sent then
 
-Draw = Callable[[SessionView, str], str]
+# a page by its key: pieces of fixed text alternate with indexes of personal values
+pages: dict[bytes, Sequence[str]] = {}
+_adding = Lock()
 
 
-class PageCache:
-    """An LRU cache of pages by key: pieces of fixed text alternate with indexes of personal values.
+def add(key: bytes, page: Sequence[str]) -> None:
+    """Store a page; drop all others first if they and the page would take more than BYTES_MAX.
 
-    Its size in bytes is bounded: a client that opens many forms in many languages can only evict
-    the pages of others, which are then rendered again.
+    So a client that opens many forms in many languages can only drop the pages of others, which are
+    then rendered again.
     """
-
-    def __init__(self, bytes_max: int = BYTES_MAX) -> None:
-        self.bytes_max, self.bytes = bytes_max, 0
-        self._pages: OrderedDict[bytes, Sequence[str]] = OrderedDict()
-        self._lock = Lock()
-
-    def __len__(self) -> int:
-        return len(self._pages)
-
-    def get(self, key: bytes) -> Sequence[str] | None:
-        """Return the cached page of this key; None if there is none."""
-        with self._lock:
-            if found := self._pages.get(key):
-                self._pages.move_to_end(key)
-            return found
-
-    def add(self, key: bytes, page: Sequence[str]) -> None:
-        """Store a page, evict those used least recently; drop one larger than the whole cache."""
-        with self._lock:
-            self.bytes += _size(page) - _size(self._pages.pop(key, ()))
-            self._pages[key] = page
-            while self.bytes > self.bytes_max:
-                self.bytes -= _size(self._pages.popitem(last=False)[1])
-
-
-pages = PageCache()
+    with _adding:
+        if sum(map(_size, pages.values())) + _size(page) > BYTES_MAX:
+            pages.clear()
+        pages[key] = page
 
 
 def stand_in(name: object) -> str:
@@ -77,7 +56,7 @@ def stand_in(name: object) -> str:
 def render(
     view: SessionView,
     *shown: object,
-    draw: Draw,
+    draw: Callable[[SessionView, str], str],
     place: QuestionNumber | None = None,
     whole: bool = False,
 ) -> str:
@@ -96,23 +75,16 @@ def render(
     key = hashlib.sha256(dumped).digest()  # the form with all its questions is larger than a page
     page = pages.get(key)
     if page is None:
-        page = _split(nobody, place, draw, whole=whole)
-        pages.add(key, page)
+        answer_key = stand_in("answer_key")
+        stand_ins = _own(nobody, place, answer_key, whole=whole)
+        index_of = {each: str(index) for index, each in enumerate(stand_ins) if each}
+        pieces = re.split(f"({'|'.join(map(re.escape, index_of))})", draw(nobody, answer_key))
+        page = [index_of[piece] if at % 2 else piece for at, piece in enumerate(pieces)]
+        add(key, page)
     own = _own(view, place, secrets.token_urlsafe(16), whole=whole)
     filled = list(page)
     filled[1::2] = [own[int(index)] for index in page[1::2]]
     return "".join(filled)
-
-
-def _split(
-    nobody: SessionView, place: QuestionNumber | None, draw: Draw, *, whole: bool
-) -> Sequence[str]:
-    """Render the page and split it into pieces that alternate with indexes into `_own`."""
-    answer_key = stand_in("answer_key")
-    stand_ins = _own(nobody, place, answer_key, whole=whole)
-    index_of = {each: str(index) for index, each in enumerate(stand_ins) if each}
-    pieces = re.split(f"({'|'.join(map(re.escape, index_of))})", draw(nobody, answer_key))
-    return [index_of[piece] if at % 2 else piece for at, piece in enumerate(pieces)]
 
 
 def _own(

@@ -11,7 +11,6 @@ from http import HTTPStatus
 from pathlib import Path
 from shutil import copyfile
 from tempfile import NamedTemporaryFile
-from typing import Any, NamedTuple
 
 from flask import Blueprint, Response, abort, g, request
 from werkzeug.datastructures import FileStorage
@@ -22,33 +21,26 @@ from webapp.answers.answer_writes import recording_gone
 from webapp.answers.steps import QuestionNumber
 from webapp.base.config import settings
 from webapp.base.database import release_connections, utc_now
-from webapp.base.errors import InvalidInput, Outcome, PageCode, Phrase
+from webapp.base.errors import Outcome, PageCode, Phrase
 from webapp.base.sealing import address_hash
 from webapp.base.vocabulary import ON_THIS_SERVER, TranscriptState
 from webapp.pages.errors import PROBLEMS, Problem, problem
 from webapp.pages.filters import translated
 from webapp.pages.fragments import nothing_new, wants_fragment
 from webapp.pages.respondent import error_handling, form_data, rendering
-from webapp.pages.respondent.session_view import SessionView, find_form, posted_view
+from webapp.pages.respondent.form_data import REFUSALS, refusal
+from webapp.pages.respondent.session_view import find_form, posted_view
 from webapp.records.responses.models import RECORDING_MAX_SECONDS
 from webapp.voice import audio_inspection, uploads
 from webapp.voice.audio_store import AudioStoreUnavailable, audio_store, says_full
 from webapp.voice.child_process import ChildBusy, Clients
 from webapp.voice.transcripts import ask_for_words
 from webapp.web.byte_ranges import recording_response
-from webapp.web.form_body_limits import ANSWER_BODY_MAX_BYTES, UploadedFile
+from webapp.web.form_body_limits import UploadedFile
 from webapp.web.limiter import client_network, limiter
 from webapp.web.request_kind import says_in_iframe
 
-KEPT_WORDS = Phrase("Nothing you typed is lost. Choose another recording, or type your answer.")
-TOO_LARGE = Phrase(
-    "The recording is larger than %(limit)s MiB.", limit=uploads.RECORDING_MAX_BYTES // 1024**2
-)
-NO_ROOM = Phrase("This server has no room for recordings just now.")
 NOT_READ = Phrase("We can’t reach the recordings right now.")
-# One upload at a time per network address: an address delays others by one inspection, and exceeds
-# its bounds by one recording at most.
-_AT_ONCE = Clients()
 # for a body that the server does not even read
 WORDS_IN_BROWSER = Phrase(
     "Nothing was saved. Press Back in your browser: your words are still there. Choose another "
@@ -56,6 +48,11 @@ WORDS_IN_BROWSER = Phrase(
 )
 # how often one respondent may ask for a transcript; a page asks every second at first
 TRANSCRIPT_RATE = "120/minute"
+# answers to an upload that replace the page
+SWAPPED = {HTTPStatus.OK, HTTPStatus.CONFLICT, HTTPStatus.GONE, HTTPStatus.UNPROCESSABLE_ENTITY}
+# One upload at a time per network address: an address delays others by one inspection, and exceeds
+# its bounds by one recording at most.
+_AT_ONCE = Clients()
 
 log = logging.getLogger("askback.pages")
 bp = Blueprint("voice", __name__, url_prefix="/r/<share_token>")
@@ -67,26 +64,20 @@ _limit_looks = limiter.shared_limit(
 )
 
 
-@bp.url_value_preprocessor
-def require_room(endpoint: str | None, values: dict[str, Any] | None) -> None:
-    """Refuse a recording before its body is read if the form has no room for it."""
-    if endpoint != "voice.upload" or not values:
-        return
-    size = (request.content_length or 0) - ANSWER_BODY_MAX_BYTES
-    if size > 0 and not uploads.may_have_room(values["share_token"], size, upload_bounds()):
-        raise RequestEntityTooLarge(uploads.FULL_FORM)
-
-
-@bp.post("/q/<int:number>/recording", defaults={"follow_up": 0})
-@bp.post("/q/<int:number>/f/<int:follow_up>/recording")
+@bp.post("/q/<question:place>/recording")
 @limiter.limit(lambda: settings().limit_upload_session, key_func=error_handling.session_or_network)
-def upload(share_token: str, number: int, follow_up: int) -> Response:
+def upload(share_token: str, place: QuestionNumber) -> Response:
     """Store a recording for the question, unless its `recording_key` has stored one."""
     posted = form_data.read_form_data(share_token, "recording_key")
     view = posted_view(share_token, posted)
-    place = QuestionNumber(number, follow_up)
-    store_recording(view, posted, at=place, file=form_data.posted_file())
-    return rendering.recorded(posted_view(share_token, posted), place, text=posted.answer)
+    where = uploads.check_upload(share_token, posted.session_key, place)
+    release_connections()  # while it waits
+    with _AT_ONCE.turn(client_network()):
+        if not uploads.find_upload(where, posted.recording_key):
+            release_connections()  # while the child inspects and the store writes
+            _store(share_token, posted, where, place)
+    view = posted_view(share_token, posted)
+    return rendering.recorded(view, place, text=posted.answer)
 
 
 @bp.post("/begin-recording")
@@ -99,17 +90,15 @@ def begin(share_token: str) -> Response:
     return nothing_new()
 
 
-@bp.post("/q/<int:number>/transcript", defaults={"follow_up": 0})
-@bp.post("/q/<int:number>/f/<int:follow_up>/transcript")
+@bp.post("/q/<question:place>/transcript")
 @_limit_looks
-def look(share_token: str, number: int, follow_up: int) -> Response:
+def look(share_token: str, place: QuestionNumber) -> Response:
     """Return the transcript of the posted recording; 204 if a script has to ask again.
 
     Until an answer claims it, a recording is transcribed only while its page asks.
     """
     posted = form_data.read_form_data(share_token)
     view = posted_view(share_token, posted)
-    place = QuestionNumber(number, follow_up)
     recording = view.recording(place)
     if recording and not recording.claimed and ask_for_words(recording.id, now=utc_now()):
         hand_over_recordings([recording.id])
@@ -129,7 +118,7 @@ def look(share_token: str, number: int, follow_up: int) -> Response:
 def play(share_token: str, recording_id: str) -> Response:
     """Return a recording of the session in the cookie."""
     key = None if says_in_iframe() else form_data.remembered_key(share_token)
-    return _audio(share_token, key, recording_id)
+    return _audio(share_token, key or "", recording_id)
 
 
 @bp.post("/recordings/<recording_id>")
@@ -151,12 +140,12 @@ def away(error: Exception) -> Response:
     log.error("a recording was not kept or read: %s", error, exc_info=error)
     uploaded = request.endpoint == "voice.upload"
     if uploaded and says_full(error):
-        return error_handling.outcome_page(no_room())
+        return error_handling.outcome_page(refusal(PageCode.RECORDING_NO_ROOM))
     if not uploaded or wants_fragment():
         lead = PROBLEMS[HTTPStatus.SERVICE_UNAVAILABLE].lead
         response = problem(Problem(translated(NOT_READ), lead), HTTPStatus.SERVICE_UNAVAILABLE)
     else:
-        response = error_handling.outcome_page(not_kept())
+        response = error_handling.outcome_page(refusal(PageCode.RECORDING_NOT_KEPT))
         if response.status_code == HTTPStatus.UNPROCESSABLE_ENTITY:
             response.status_code = HTTPStatus.SERVICE_UNAVAILABLE
     response.headers["Retry-After"] = str(error_handling.STORAGE_RETRY_SECONDS)
@@ -164,12 +153,11 @@ def away(error: Exception) -> Response:
 
 
 @bp.errorhandler(RequestEntityTooLarge)
-def too_large(error: RequestEntityTooLarge) -> Response:
-    """Report a body larger than the server, its disk or the form takes; nothing is stored."""
-    reason = TOO_LARGE if audio_store().has_room(0) else NO_ROOM
-    if error.description == uploads.FULL_FORM:
-        reason = uploads.FULL_FORM
-    what = Problem(translated(reason), translated(WORDS_IN_BROWSER))
+def too_large(_error: RequestEntityTooLarge) -> Response:
+    """Report a body larger than the server or its disk takes; nothing is stored."""
+    has_room = audio_store().has_room(0)
+    code = PageCode.RECORDING_TOO_LARGE if has_room else PageCode.RECORDING_NO_ROOM
+    what = Problem(translated(REFUSALS[code][0]), translated(WORDS_IN_BROWSER))
     return problem(what, HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
 
 
@@ -182,85 +170,51 @@ def replace_page(response: Response) -> Response:
     return response
 
 
-SWAPPED = {HTTPStatus.OK, HTTPStatus.CONFLICT, HTTPStatus.GONE, HTTPStatus.UNPROCESSABLE_ENTITY}
-
-
-def _audio(share_token: str, session_key: str | None, recording_id: str) -> Response:
+def _audio(share_token: str, session_key: str, recording_id: str) -> Response:
     find_form(share_token)  # lets the form's websites show an error page in a frame
-    known = session_key and form_data.RECORDING_ID.fullmatch(recording_id)
-    recording = (
-        uploads.find_recording(share_token, session_key or "", recording_id) if known else None
-    )
+    is_id = session_key and form_data.RECORDING_ID.fullmatch(recording_id)
+    recording = uploads.find_recording(share_token, session_key, recording_id) if is_id else None
     if recording is None:
         abort(HTTPStatus.NOT_FOUND)
     return recording_response(recording, audio_store().read, download=request.method == "POST")
 
 
-class _Measured(NamedTuple):
-    """What the server measured of a file; values from the client are not trusted."""
-
-    path: Path
-    audio: audio_inspection.AudioFormat
-    size: int
-    duration_ms: int
-
-
-def store_recording(
-    view: SessionView, posted: form_data.FormData, *, at: QuestionNumber, file: FileStorage | None
-) -> None:
-    """Store the file for the question, unless its `recording_key` has stored one.
-
-    raises  as `check_upload` and `add_recording`; InvalidInput `recording_missing`,
-              `recording_too_large`, `recording_too_long`, `recording_not_audio`,
-              `recording_no_room`; AudioBusy, AudioStoreUnavailable, OSError; stores nothing then
-    """
-    place = uploads.check_upload(view.form.share_token, posted.session_key, at)
-    release_connections()  # while it waits
-    with _AT_ONCE.turn(client_network()):
-        if not uploads.find_upload(place, posted.recording_key):
-            release_connections()  # while the child inspects and the store writes
-            _store(view, posted, place, at, _measure(file))
-
-
 def _store(
-    view: SessionView,
+    share_token: str,
     posted: form_data.FormData,
-    place: uploads.UploadPlace,
-    at: QuestionNumber,
-    file: _Measured,
+    where: uploads.UploadPlace,
+    place: QuestionNumber,
 ) -> None:
-    """Store the object, then its row; erase the object if the row is refused."""
-    store = audio_store()
-    if not store.has_room(file.size):
-        raise no_room()
-    source = address_hash(client_network())
-    uploads.prepare_room(place, file.size, address_hash=source, bounds=upload_bounds())
+    """Store the posted file, then its row; erase the file if the row is refused.
+
+    raises  as `add_recording` and `_measure`; InvalidInput `recording_no_room`;
+            AudioStoreUnavailable
+    """
+    path, audio, duration_ms = _measure(form_data.posted_file())
+    store, size, source = audio_store(), path.stat().st_size, address_hash(client_network())
+    if not store.has_room(size):
+        raise refusal(PageCode.RECORDING_NO_ROOM)
+    bounds = uploads.Bounds(settings().limit_form_bytes, settings().audio_unclaimed_bytes)
+    uploads.prepare_room(where, size, address_hash=source, bounds=bounds)
     _erase()
     release_connections()
-    key = f"{place.form_id}/{secrets.token_hex(16)}.{file.audio.extension}"
-    store.put(key, file.path)
-    upload = uploads.Upload(
-        posted.recording_key, key, file.audio.media_type, file.size, file.duration_ms, source
-    )
+    key = f"{where.form_id}/{secrets.token_hex(16)}.{audio.extension}"
+    store.put(key, path)
+    upload = uploads.Upload(posted.recording_key, key, audio.media_type, size, duration_ms, source)
     try:
         stored = uploads.add_recording(
-            view.form.share_token,
+            share_token,
             posted.session_key,
-            at=at,
+            at=place,
             upload=upload,
             named_host=posted.transcriber,
-            bounds=upload_bounds(),
+            bounds=bounds,
             now=utc_now(),
         )
     except Outcome:
         _erase(key)
         raise
     _erase(*({key} - {stored.object_key}))
-
-
-def upload_bounds() -> uploads.Bounds:
-    """Return the bounds from the settings."""
-    return uploads.Bounds(settings().limit_form_bytes, settings().audio_unclaimed_bytes)
 
 
 def _erase(*keys: str) -> None:
@@ -271,64 +225,35 @@ def _erase(*keys: str) -> None:
         uploads.erase_noted_objects()
 
 
-def _measure(file: FileStorage | None) -> _Measured:
+def _measure(file: FileStorage | None) -> tuple[Path, audio_inspection.AudioFormat, int]:
+    """Return path, format and milliseconds of a file; values from the client are not trusted.
+
+    raises  InvalidInput `recording_missing`, `recording_too_large`, `recording_too_long`,
+            `recording_not_audio`; AudioBusy, OSError
+    """
     uploaded: object = file.stream if file else None
     if not isinstance(uploaded, UploadedFile) or not uploaded.size:
-        raise _refused(PageCode.RECORDING_MISSING, Phrase("There is no recording yet."))
+        raise refusal(PageCode.RECORDING_MISSING)
     if uploaded.size > uploads.RECORDING_MAX_BYTES:
-        raise _refused(PageCode.RECORDING_TOO_LARGE, TOO_LARGE)
-    audio, duration_ms = _inspect(uploaded.path)
+        raise refusal(PageCode.RECORDING_TOO_LARGE)
+    try:
+        audio, duration_ms = _inspect(uploaded.path)
+    except audio_inspection.NotAudio as error:
+        if says_full(error):  # during the conversion to WAV
+            raise OSError(str(error)) from error
+        raise refusal(PageCode.RECORDING_NOT_AUDIO) from error
     if duration_ms > RECORDING_MAX_SECONDS * 1000:
-        raise _refused(
-            PageCode.RECORDING_TOO_LONG,
-            Phrase(
-                "The recording is longer than %(limit)s minutes.", limit=RECORDING_MAX_SECONDS // 60
-            ),
-        )
-    return _Measured(uploaded.path, audio, uploaded.path.stat().st_size, duration_ms)
+        raise refusal(PageCode.RECORDING_TOO_LONG)
+    return uploaded.path, audio, duration_ms
 
 
 def _inspect(path: Path) -> tuple[audio_inspection.AudioFormat, int]:
     """Return format and length of the file; convert it to WAV if not every browser plays it."""
+    audio = audio_inspection.sniff_file(path)
     try:
-        audio = audio_inspection.sniff_file(path)
-        try:
-            return audio, audio_inspection.inspect(path, audio)
-        except audio_inspection.NotPlain:
-            with NamedTemporaryFile(dir=path.parent) as samples:
-                audio_inspection.to_pcm(path, audio, samples)
-                copyfile(samples.name, path)
-            return audio_inspection.WAV, audio_inspection.inspect(path, audio_inspection.WAV)
-    except audio_inspection.NotAudio as error:
-        if says_full(error):  # during the conversion to WAV
-            raise OSError(str(error)) from error
-        raise _refused(
-            PageCode.RECORDING_NOT_AUDIO,
-            Phrase("This file is no recording that can be used here."),
-            Phrase(
-                "Nothing you typed is lost. Choose a recording in one of these formats (M4A, MP4, "
-                "3GP, AAC, MP3, WAV, OGG, WebM, CAF, AMR, FLAC, AIFF), or type your answer."
-            ),
-        ) from error
-
-
-def no_room() -> InvalidInput:
-    """Return the error for a server without room for recordings."""
-    return _refused(
-        PageCode.RECORDING_NO_ROOM,
-        NO_ROOM,
-        Phrase("Nothing you typed is lost. Type your answer instead."),
-    )
-
-
-def not_kept() -> InvalidInput:
-    """Return the error for a recording that could not be stored, for a temporary reason."""
-    return _refused(
-        PageCode.RECORDING_NO_ROOM,
-        Phrase("Your recording could not be kept here just now."),
-        Phrase("Nothing you typed is lost. Type your answer, or choose the recording once more."),
-    )
-
-
-def _refused(code: PageCode, message: Phrase, resolution: Phrase = KEPT_WORDS) -> InvalidInput:
-    return InvalidInput(code, message, resolution, field="audio")
+        return audio, audio_inspection.inspect(path, audio)
+    except audio_inspection.NotPlain:
+        with NamedTemporaryFile(dir=path.parent) as samples:
+            audio_inspection.to_pcm(path, audio, samples)
+            copyfile(samples.name, path)
+        return audio_inspection.WAV, audio_inspection.inspect(path, audio_inspection.WAV)

@@ -2,12 +2,12 @@
 
 import secrets
 from http import HTTPStatus
-from typing import Any, TypeAlias
+from typing import Any
 
 from flask import Response, current_app, g, request, url_for
 
 from webapp.answers.session import VERSION_CHARS
-from webapp.answers.steps import QuestionNumber, Step
+from webapp.answers.steps import QuestionNumber
 from webapp.base.config import settings
 from webapp.base.errors import Outcome, PageCode
 from webapp.pages.filters import LONG_QUESTION_CHARS
@@ -15,10 +15,8 @@ from webapp.pages.fragments import drawn, wants_fragment
 from webapp.pages.respondent import page_cache
 from webapp.pages.respondent.form_data import FormData, posted_fields, remember
 from webapp.pages.respondent.session_view import SessionView
-from webapp.records.responses.models import ANSWER_MAX_CHARS, SPOKEN_ANSWER_MAX_CHARS
 from webapp.web.request_kind import says_in_iframe
 
-Push: TypeAlias = tuple[str, dict[str, Any]]
 SHOWING_THE_NEWEST = {PageCode.ANSWER_DIFFERS, PageCode.ANSWER_NEWER}
 
 
@@ -57,11 +55,19 @@ def question(
     """
     step = view.asked_step(place)
     layout = layout_of(framed=view.framed)
+    saw_newest = error.code in SHOWING_THE_NEWEST if error else text is None
+    replaces = None if saw_newest else posted_fields().get("replaces")
+    values = {
+        **layout,
+        "place": place,
+        "typed": text,
+        "error": error,
+        "just_answered": just_answered,
+        "replaces": replaces and replaces[:VERSION_CHARS],
+    }
 
     def draw(shown: SessionView, answer_key: str) -> str:
-        values = _question_values(shown, shown.asked_step(place), error, text)
-        keys = {"answer_key": answer_key, "just_answered": just_answered}
-        return _render("question", view=shown, **layout, **values, **keys)
+        return _render("question", view=shown, answer_key=answer_key, **values)
 
     long = step.asked and len(step.text) > LONG_QUESTION_CHARS  # shown in another size
     if error or text is not None or view.recording(place) or long:
@@ -70,7 +76,7 @@ def question(
         body = page_cache.render(view, "question", just_answered, layout, place=place, draw=draw)
     if error:
         return _respond(body, view, HTTPStatus.UNPROCESSABLE_ENTITY)
-    return _respond(body, view, push=("respond.ask", place._asdict()))
+    return _respond(body, view, push="respond.ask", place=place)
 
 
 def recorded(
@@ -93,7 +99,7 @@ def check(
         "check",
         view,
         status=HTTPStatus.UNPROCESSABLE_ENTITY if error else HTTPStatus.OK,
-        push=("respond.check", {}),
+        push="respond.check",
         cached=not (error or name or view.session.recordings or view.session.follow_ups),
         error=error,
         name=name,
@@ -111,7 +117,7 @@ def thanks(view: SessionView, *, unsent_text: str = "", unsent_recording: bool =
         "thanks",
         view,
         status=HTTPStatus.CONFLICT if unsent_recording else HTTPStatus.OK,
-        push=("respond.done", {}),
+        push="respond.done",
         cached=not (unsent_text.strip() or unsent_recording or view.session.uploads),
         unsent_text=unsent_text.strip() and unsent_text,
         unsent_recording=unsent_recording,
@@ -120,7 +126,7 @@ def thanks(view: SessionView, *, unsent_text: str = "", unsent_recording: bool =
 
 def sent(view: SessionView) -> Response:
     """Render the sent answers, read-only."""
-    return page("sent", view, push=("respond.show_sent", {}))
+    return page("sent", view, push="respond.show_sent")
 
 
 def closed(view: SessionView, *, unsent_text: str = "") -> Response:
@@ -168,9 +174,8 @@ def render_cross_site_post(share_token: str, text: str) -> Response:
     )
 
 
-def redirect_to(endpoint: str, share_token: str, place: QuestionNumber | None = None) -> Response:
+def redirect_to(endpoint: str, share_token: str, **values: Any) -> Response:
     """Redirect (303) to another page of this form."""
-    values: dict[str, Any] = place._asdict() if place else {}
     if says_in_iframe():
         values["embed"] = 1
     url = url_for(endpoint, share_token=share_token, **values)
@@ -179,7 +184,9 @@ def redirect_to(endpoint: str, share_token: str, place: QuestionNumber | None = 
 
 def redirect_to_step(share_token: str, place: QuestionNumber | None) -> Response:
     """Redirect (303) to a question, or to the check page for None."""
-    return redirect_to("respond.ask" if place else "respond.check", share_token, place)
+    if place is None:
+        return redirect_to("respond.check", share_token)
+    return redirect_to("respond.ask", share_token, place=place)
 
 
 def page(
@@ -187,13 +194,13 @@ def page(
     view: SessionView,
     *,
     status: HTTPStatus = HTTPStatus.OK,
-    push: Push | None = None,
+    push: str = "",
     cached: bool = False,
     **context: Any,
 ) -> Response:
     """Render the page of a template.
 
-    push    endpoint and values of its address in the browser history, if any
+    push    endpoint of its address in the browser history, "" for none
     cached  the context contains nothing personal
     """
     layout = layout_of(framed=view.framed)
@@ -202,9 +209,8 @@ def page(
         return _render(template, view=shown, **layout, **context)
 
     if cached:
-        body = page_cache.render(
-            view, template, layout, context, draw=draw, whole=template == "check"
-        )
+        whole = template == "check"
+        body = page_cache.render(view, template, layout, context, draw=draw, whole=whole)
     else:
         body = draw(view)
     return _respond(body, view, status, push)
@@ -218,28 +224,6 @@ def layout_of(*, framed: bool) -> dict[str, Any]:
     return {"layout": layout, "swapped": swapped, "framed": framed, "origin": origin}
 
 
-def _question_values(
-    view: SessionView, step: Step, error: Outcome | None, text: str | None
-) -> dict[str, Any]:
-    stored = view.session.texts.get(step.question_id)
-    words = (stored or "") if text is None else text
-    saw_newest = error.code in SHOWING_THE_NEWEST if error else text is None
-    posted = None if saw_newest else posted_fields().get("replaces")
-    return {
-        "step": step,
-        "place": step.place,
-        "back": view.steps.place_before(step.place),
-        "stored": stored,
-        "text": words or view.heard(step.place),
-        "most": SPOKEN_ANSWER_MAX_CHARS if view.recording(step.place) else ANSWER_MAX_CHARS,
-        "error": error,
-        # the version of the answer that the respondent saw while typing
-        "replaces": view.session.version(step.question_id)
-        if posted is None
-        else posted[:VERSION_CHARS],
-    }
-
-
 def _render(page_name: str, **context: Any) -> str:
     # without context processors: they query the database for the signed-in account, not needed here
     template = current_app.jinja_env.get_template(f"respondent/{page_name}.html")
@@ -247,11 +231,15 @@ def _render(page_name: str, **context: Any) -> str:
 
 
 def _respond(
-    body: str, view: SessionView, status: HTTPStatus = HTTPStatus.OK, push: Push | None = None
+    body: str,
+    view: SessionView,
+    status: HTTPStatus = HTTPStatus.OK,
+    push: str = "",
+    **values: Any,
 ) -> Response:
     push_url = None
     if push and wants_fragment() and not view.framed:
-        push_url = url_for(push[0], share_token=view.form.share_token, **push[1])
+        push_url = url_for(push, share_token=view.form.share_token, **values)
     response = drawn(body, status=status, push_url=push_url)
     if request.method == "POST" and (view.session.started or view.session.uploads):
         remember(response, view.form.share_token, view.session_key)

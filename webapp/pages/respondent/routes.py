@@ -20,8 +20,6 @@ from webapp.web.request_kind import says_in_iframe
 
 FIRST = QuestionNumber(1)
 
-Draw = Callable[[session_view.SessionView], Response]
-
 bp = Blueprint("respond", __name__, url_prefix="/r/<share_token>")
 error_handling.init_blueprint(bp)
 
@@ -44,12 +42,10 @@ def slash(share_token: str) -> Response:
     return rendering.redirect_to("respond.start", share_token)
 
 
-@bp.get("/q/<int:number>", defaults={"follow_up": 0})
-@bp.get("/q/<int:number>/f/<int:follow_up>")
-def ask(share_token: str, number: int, follow_up: int) -> Response:
+@bp.get("/q/<question:place>")
+def ask(share_token: str, place: QuestionNumber) -> Response:
     """Show a question with its answer."""
-    view = session_view.view_by_cookie(share_token)
-    return rendering.open_step(view, QuestionNumber(number, follow_up))
+    return rendering.open_step(session_view.view_by_cookie(share_token), place)
 
 
 @bp.get("/picture/<digest>")
@@ -62,14 +58,12 @@ def show_picture(share_token: str, digest: str) -> Response:
 @bp.post("/resume")
 def resume(share_token: str) -> Response:
     """Show where the posted session stopped, after a reload in a browser without cookies."""
-    posted = form_data.read_form_data(share_token)
-    view = session_view.posted_view(share_token, posted)
+    view = session_view.posted_view(share_token, form_data.read_form_data(share_token))
     return rendering.open_step(view, view.steps.next_place())
 
 
-@bp.post("/q/<int:number>", defaults={"follow_up": 0})
-@bp.post("/q/<int:number>/f/<int:follow_up>")
-def answer(share_token: str, number: int, follow_up: int) -> Response:
+@bp.post("/q/<question:place>")
+def answer(share_token: str, place: QuestionNumber) -> Response:
     """Store the answer, then ask the next open question."""
     posted = form_data.read_form_data(share_token, "answer_key")
     if posted.chosen_file:
@@ -79,8 +73,8 @@ def answer(share_token: str, number: int, follow_up: int) -> Response:
     answered = answering.answer_question(
         share_token,
         posted.session_key,
-        position=number - 1,
-        follow_up=follow_up,
+        position=place.number - 1,
+        follow_up=place.follow_up,
         answer_text=posted.answer,
         answer_key=posted.answer_key,
         recording_id=posted.recording,
@@ -89,25 +83,22 @@ def answer(share_token: str, number: int, follow_up: int) -> Response:
         now=utc_now(),
         signs=posted.signs,
     )
-    place = QuestionNumber(number, follow_up)
     view = session_view.view_of(answered.session, posted.session_key, remembered=posted.remembered)
     if view.form.asks_follow_ups:
         return follow_ups.after_answer(view, posted, place, is_new=answered.is_new)
     return next_question(view, posted, view.steps.next_place(place), answered=place)
 
 
-@bp.post("/q/<int:number>/skip", defaults={"follow_up": 0})
-@bp.post("/q/<int:number>/f/<int:follow_up>/skip")
-def skip(share_token: str, number: int, follow_up: int) -> Response:
+@bp.post("/q/<question:place>/skip")
+def skip(share_token: str, place: QuestionNumber) -> Response:
     """Skip the question and supersede its answer."""
     posted = form_data.read_form_data(share_token)
-    place = QuestionNumber(number, follow_up)
     _require_nothing_to_lose(share_token, posted, place)
     session = answering.skip_question(
         share_token,
         posted.session_key,
-        position=number - 1,
-        follow_up=follow_up,
+        position=place.number - 1,
+        follow_up=place.follow_up,
         replaces=posted.replaces,
         now=utc_now(),
     )
@@ -115,13 +106,12 @@ def skip(share_token: str, number: int, follow_up: int) -> Response:
     return next_question(view, posted, view.steps.next_place(place))
 
 
-@bp.post("/q/<int:number>/open", defaults={"follow_up": 0})
-@bp.post("/q/<int:number>/f/<int:follow_up>/open")
-def open_question(share_token: str, number: int, follow_up: int) -> Response:
+@bp.post("/q/<question:place>/open")
+def open_question(share_token: str, place: QuestionNumber) -> Response:
     """Show a question and its answer for Back and Change, by the posted session."""
     posted = form_data.read_form_data(share_token)
     _require_nothing_unsent(share_token, posted)
-    place, words = QuestionNumber(number, follow_up), form_data.typed_along("answer")
+    words = form_data.typed_along("answer")
     if words is None and by_get(posted):
         return rendering.redirect_to_step(share_token, place)
     return rendering.open_step(session_view.posted_view(share_token, posted), place, text=words)
@@ -180,9 +170,8 @@ def show_sent(share_token: str) -> Response:
 @bp.post("/withdraw")
 def withdraw(share_token: str) -> Response:
     """Ask for confirmation before deleting."""
-    return rendering.page(
-        "withdrawal", session_view.posted_view(share_token, form_data.read_form_data(share_token))
-    )
+    view = session_view.posted_view(share_token, form_data.read_form_data(share_token))
+    return rendering.page("withdrawal", view)
 
 
 @bp.post("/withdraw/now")
@@ -191,7 +180,7 @@ def withdraw_now(share_token: str) -> Response:
     session_key = form_data.read_form_data(share_token).session_key
     answering.withdraw_response(share_token, session_key, now=utc_now())
     view = session_view.new_view(session_view.find_form(share_token))
-    response = rendering.page("withdrawn", view, push=("respond.start", {}))
+    response = rendering.page("withdrawn", view, push="respond.start")
     form_data.forget(response, share_token)
     return response
 
@@ -211,15 +200,14 @@ def another(share_token: str) -> Response:
 def _require_nothing_to_lose(
     share_token: str, posted: form_data.FormData, place: QuestionNumber
 ) -> None:
-    """Raise InvalidInput `answer_unsent` or `recording_unsent` if skipping would lose input."""
+    """Raise InvalidInput `answer_unsent` or `recording_unclaimed` if skipping would lose input."""
     if wants_fragment() or not (posted.answer.strip() or posted.recording):
         return
     view = session_view.posted_view(share_token, posted)
     if posted.answer.strip() and not view.text(place):
         raise form_data.refusal(PageCode.ANSWER_UNSENT)
-    recording = view.recording_by_id(posted.recording)
-    if recording and not recording.claimed:
-        raise form_data.recording_unclaimed()
+    if posted.recording in {each.id for each in view.session.uploads.values()}:
+        raise form_data.refusal(PageCode.RECORDING_UNCLAIMED)
 
 
 def _require_nothing_unsent(share_token: str, posted: form_data.FormData) -> None:
@@ -230,7 +218,9 @@ def _require_nothing_unsent(share_token: str, posted: form_data.FormData) -> Non
         raise form_data.refusal(PageCode.UNSAVED_TEXT)
 
 
-def _if_sent(share_token: str, draw: Draw, endpoint: str) -> Response:
+def _if_sent(
+    share_token: str, draw: Callable[[session_view.SessionView], Response], endpoint: str
+) -> Response:
     """Show a page of a completed response; show the check page or the start if it is not sent.
 
     endpoint  the page's address for a GET, which finds the session by the cookie

@@ -125,11 +125,6 @@ class SessionView:
         recording = self.recording(place)
         return recording.transcript or "" if recording and not recording.claimed else ""
 
-    def recording_by_id(self, recording_id: str) -> RecordingShown | None:
-        """Return a recording of this respondent; None if the id is unknown."""
-        known = (*self.session.uploads.values(), *self.session.recordings.values())
-        return next((each for each in known if each.id == recording_id), None)
-
 
 def view_by_cookie(share_token: str) -> SessionView:
     """Return the view of a GET, by its cookie; without one, a new view that is not stored."""

@@ -21,7 +21,6 @@ from tests.followups.model_server import (
     model_server,
     status,
     stopping,
-    two_questions,
     written,
 )
 from tests.pages.respondent.follow_ups.conftest import (
@@ -43,7 +42,7 @@ from webapp.follow_ups.model_breaker import (
     model_breaker,
 )
 from webapp.pages.respondent import follow_ups, form_data
-from webapp.pages.respondent.follow_ups import HOLDER, WAITER, Turn
+from webapp.pages.respondent.follow_ups import HOLDER, WAITER
 from webapp.records.accounts.models import Account
 from webapp.records.forms import Form
 from webapp.records.responses.counters import DayCount
@@ -144,10 +143,7 @@ def test_next_question_passes_on(
 COUNTED = {
     "wrote": asking(),
     "silent": stopping(),
-    "one_question": two_questions(),
     "leak": asking("What of Acme?"),
-    "abuse": asking("How could anybody be so stupid?"),
-    "reply": written("What happened then?"),
     "failed": status(500),
 }
 
@@ -252,16 +248,8 @@ def test_a_form_keeps_the_writer_that_its_creator_saw(
     assert model.asked == []
 
 
-@pytest.mark.parametrize(
-    "_spent",
-    [
-        pytest.param(changed, marks=pytest.mark.settings(**changed))
-        for changed in ({"llm_calls_per_day": 1}, {"llm_calls_per_day_total": 1})
-    ],
-)
-def test_a_spent_day_leaves_it_to_the_rules(
-    app: Flask, form: Any, model: ModelServer, _spent: dict[str, int]
-) -> None:
+@pytest.mark.settings(llm_calls_per_day=1)
+def test_a_spent_day_leaves_it_to_the_rules(app: Flask, form: Any, model: ModelServer) -> None:
     first, second = arrive(app.test_client(), form), arrive(app.test_client(), form)
 
     assert heading(first.answer(1, ANSWER)) == QUESTION
@@ -270,21 +258,18 @@ def test_a_spent_day_leaves_it_to_the_rules(
     assert len(model.asked) == 1
 
 
-@pytest.mark.parametrize(
-    "words", ["…", "My mother died of it in March", "that's all, please stop asking"]
-)
 def test_no_model_gets_what_is_not_to_be_probed(
-    app: Flask, respondent: Respondent, model: ModelServer, words: str
+    app: Flask, respondent: Respondent, model: ModelServer
 ) -> None:
-    assert heading(respondent.swap("/q/1", answer=words)) == SECOND
+    page = respondent.swap("/q/1", answer="My mother died of it in March")
+    assert heading(page) == SECOND
     assert (model.asked, asked(app)) == ([], [])
 
 
-@pytest.mark.parametrize("cap", [{"followups_given": 1}, {"max_total_questions": 3}])
 def test_nobody_waits_where_no_question_may_come(
-    app: Flask, respondent: Respondent, model: ModelServer, cap: dict[str, int]
+    app: Flask, respondent: Respondent, model: ModelServer
 ) -> None:
-    set_columns(app, Form, **cap)
+    set_columns(app, Form, followups_given=1)
     assert heading(respondent.answer(1, ANSWER)) == QUESTION
 
     assert heading(respondent.swap("/q/1/f/1", answer=ANSWER)) == SECOND
@@ -323,22 +308,18 @@ def test_decisions_are_made_one_after_the_other(
 def test_who_waits_for_a_turn_holds_no_connection(
     app: Flask, waiting: Respondent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    class Taken:
+        def acquire(self, timeout: float) -> bool:
+            held.append(checked_out(app))
+            return False
+
+    held: list[int] = []
+    before = checked_out(app)
     monkeypatch.setattr(form_data, "session_made_at", lambda key: None)  # so that it is looked up
-    entering = threading.Event()
-    enter = Turn.__enter__
+    monkeypatch.setattr(follow_ups, "_free", Taken())
 
-    def noted(turn: Turn) -> Turn:
-        entering.set()
-        return enter(turn)
-
-    with ThreadPoolExecutor(1) as beside, Turn():
-        held = checked_out(app)
-        monkeypatch.setattr(Turn, "__enter__", noted)
-        deciding = beside.submit(waiting.swap, "/q/1/next")
-        assert entering.wait(10)
-        assert not deciding.done()
-        assert checked_out(app) == held
-    assert heading(deciding.result()) == QUESTION
+    assert heading(waiting.swap("/q/1/next")) == QUESTION
+    assert held == [before]
 
 
 @pytest.mark.parametrize(
@@ -347,8 +328,8 @@ def test_who_waits_for_a_turn_holds_no_connection(
 def test_nobody_waits_for_a_turn_to_pass_on_or_without_end(
     waiting: Respondent, monkeypatch: pytest.MonkeyPatch, most: float, fields: Any, shown: str
 ) -> None:
-    monkeypatch.setattr(follow_ups, "MOST_SECONDS", most)
-    with Turn():
+    monkeypatch.setattr(follow_ups, "TURN_SECONDS", most)
+    with follow_ups._free:
         assert heading(waiting.swap("/q/1/next", **fields)) == shown
 
 
@@ -362,10 +343,10 @@ def test_the_model_has_what_the_wait_for_a_turn_left_of_its_time(
         given.append(seconds)
         return None, "late"
 
-    monkeypatch.setattr(follow_ups, "MOST_SECONDS", 0.3)
+    monkeypatch.setattr(follow_ups, "TURN_SECONDS", 0.3)
     monkeypatch.setattr(follow_ups, "LATE_SECONDS", late)
     monkeypatch.setattr(follow_ups, "decision_of_model", no_reply)
-    with Turn():
+    with follow_ups._free:
         waiting.swap("/q/1/next")
 
     assert len(given) == calls
