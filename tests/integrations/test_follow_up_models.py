@@ -4,6 +4,7 @@ import gzip
 import logging
 import time
 import traceback
+from collections.abc import Callable
 from typing import Any
 
 import orjson
@@ -16,8 +17,7 @@ from tests.webapp.test_config import SECRET
 from webapp.base.config import Settings
 from webapp.follow_ups import model_exchange
 from webapp.follow_ups.messages import REPLY_SCHEMA, ModelMessages
-from webapp.follow_ups.model_breaker import ModelFailed, ModelLate, ModelRefused
-from webapp.follow_ups.model_exchange import ask_model
+from webapp.follow_ups.model_exchange import ModelFailed, ModelLate, ModelRefused, ask_model
 
 ASKED = ModelMessages("You ask one question. Background: ctx-canary", '{"answer": "ans-canary 慢"}')
 KEY = "sk-of-the-operator"
@@ -29,7 +29,7 @@ BOTH = pytest.mark.parametrize("provider", ["openai", "anthropic"])
 @pytest.fixture(autouse=True)
 def _nothing_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """Servers of other tests may have had the same port."""
-    monkeypatch.setattr(model_exchange, "_dialects", {})
+    monkeypatch.setattr(model_exchange, "_plain", set())
 
 
 def settings(**given: Any) -> Settings:
@@ -140,49 +140,30 @@ def test_the_text_is_handed_over_as_it_came(provider: str, answer: Answer) -> No
         assert ask(model, provider).startswith('{"action":')
 
 
-NO_SCHEMA = replies.without_schemas(replies.asking())
+USUAL, PLAIN_FORM = ("json_schema", "max_completion_tokens"), ("json_object", "max_tokens")
 
 
-def in_plainest_form_only(asked: replies.Asked) -> replies.Reply:
-    """Names nothing that it does not know."""
-    plain = "max_tokens" in asked.body and asked.body["response_format"]["type"] != "json_schema"
-    return (replies.asking() if plain else replies.status(400, "bad request"))(asked)
+def forms_of(model: ModelServer) -> list[tuple[str, str]]:
+    """The type of the format and the name of the limit, of each request."""
+    names = {"max_tokens", "max_completion_tokens"}
+    return [
+        (each.body["response_format"]["type"], *(names & each.body.keys())) for each in model.asked
+    ]
 
 
-def form_of(asked: replies.Asked) -> tuple[str, str]:
-    """The type of the format, and the name of the limit."""
-    limits = [name for name in ("max_tokens", "max_completion_tokens") if name in asked.body]
-    assert [asked.body[name] for name in limits] == [300]
-    return asked.body["response_format"]["type"], limits[0]
-
-
-USUAL, WORDS = ("json_schema", "max_completion_tokens"), ("json_object", "max_completion_tokens")
-OLD, PLAINEST = ("json_schema", "max_tokens"), ("json_object", "max_tokens")
-
-
-@pytest.mark.parametrize(
-    ("answer", "forms"),
-    [
-        (NO_SCHEMA, [USUAL, WORDS, WORDS]),
-        (replies.without_schemas(replies.asking(), 422), [USUAL, WORDS, WORDS]),
-        (replies.without_new_limit(replies.asking()), [USUAL, OLD, OLD]),
-        (replies.without_new_limit(NO_SCHEMA), [USUAL, OLD, PLAINEST, PLAINEST]),
-        (in_plainest_form_only, [USUAL, WORDS, PLAINEST, PLAINEST]),
-    ],
-)
-def test_what_a_model_of_a_service_does_not_know_it_is_not_sent_again(
-    answer: Answer, forms: list[tuple[str, str]]
+@pytest.mark.parametrize("refusing", [replies.without_schemas, replies.without_new_limit])
+@pytest.mark.parametrize("status", [400, 422])
+def test_a_service_that_refuses_newer_fields_gets_older_ones_from_then_on(
+    refusing: Callable[[Answer, int], Answer], status: int
 ) -> None:
-    with model_server(answer) as model:
+    with model_server(refusing(replies.asking(), status)) as model:
         ask(model)
         ask(model)
-        assert [form_of(each) for each in model.asked] == forms
-        in_words = orjson.dumps(REPLY_SCHEMA).decode() in model.asked[-1].system
         ask(model, llm_model="larger-model")
 
-    assert in_words == (forms[-1][0] == "json_object")
+    assert forms_of(model) == [USUAL, PLAIN_FORM, PLAIN_FORM, USUAL, PLAIN_FORM]
     assert model.asked[0].system == ASKED.system
-    assert form_of(model.asked[len(forms)]) == USUAL
+    assert orjson.dumps(REPLY_SCHEMA).decode() in model.asked[1].system
 
 
 def test_what_did_not_help_is_not_remembered() -> None:
@@ -191,7 +172,7 @@ def test_what_did_not_help_is_not_remembered() -> None:
             with pytest.raises(ModelFailed, match="status 400"):
                 ask(model)
 
-    assert [form_of(asked) for asked in model.asked] == [USUAL, WORDS, PLAINEST] * 2
+    assert forms_of(model) == [USUAL, PLAIN_FORM] * 2
 
 
 @BOTH
@@ -220,7 +201,7 @@ def test_what_is_no_reply(
         ask(model, provider)
 
     assert type(caught.value) is kind
-    assert len(model.asked) == (3 if (provider, reason) == ("openai", "status 400") else 1)
+    assert len(model.asked) == (2 if (provider, reason) == ("openai", "status 400") else 1)
 
 
 JUNK = (
@@ -262,11 +243,11 @@ def test_no_redirect_is_followed(provider: str) -> None:
 
 
 def test_what_is_tried_again_shares_the_time() -> None:
-    plain = replies.without_new_limit(NO_SCHEMA)
+    plain = replies.without_schemas(replies.asking())
 
     def slow(asked: replies.Asked) -> replies.Reply:
         reply = plain(asked)
-        reply.after = 1.6
+        reply.after = 2.2
         return reply
 
     began = time.monotonic()

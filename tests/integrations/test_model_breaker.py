@@ -4,7 +4,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from webapp.follow_ups.model_breaker import (
+from webapp.follow_ups.model_exchange import (
     CALLS_AT_ONCE,
     ModelBreaker,
     ModelFailed,

@@ -1,24 +1,33 @@
-"""Client of the configured model, in one of two wire formats: `/v1/chat/completions` and
-`/v1/messages`.
+"""Asks the configured model whether to follow up an answer, while the respondent waits.
 
-The service gets the messages, the model name and the fields that the operator adds, but nothing of
-our environment or about this machine. A call occupies a server thread while it runs, so its caller
-holds a slot of webapp/web/wakeups.py and a call of webapp/follow_ups/model_breaker.py, and no
-database connection.
+The service gets the messages, the model name and the fields that the operator adds, in one of two
+wire formats (`/v1/chat/completions` and `/v1/messages`), but nothing of our environment or about
+this machine. A call occupies a server thread while it runs, so its caller holds a slot of
+webapp/web/wakeups.py and no database connection.
 """
 
+import logging
+import threading
 import time
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, cast
 
-import httpx2
 import orjson
+from flask import current_app
 
-from webapp.base.config import ANTHROPIC, Settings
-from webapp.base.guarded_client import TOO_LONG, Bounds, guarded_client, reason_of, silence
-from webapp.follow_ups import conduct
-from webapp.follow_ups.messages import REPLY_SCHEMA, ModelMessages
-from webapp.follow_ups.model_breaker import MODEL_SECONDS, ModelFailed, ModelLate, ModelRefused
+from webapp.base.config import ANTHROPIC, Settings, settings
+from webapp.follow_ups.messages import REPLY_SCHEMA, Brief, ModelMessages, messages_for
+from webapp.follow_ups.rules import Decision, Technique, Thread
+from webapp.records.follow_ups import ModelOutcome
 
+if TYPE_CHECKING:  # takes long to import
+    from httpx2 import Client, Response
+
+MODEL_SECONDS = 4.0  # in total, from the DNS lookup to the last byte of the reply
+CALLS_AT_ONCE = 16  # half of the server threads
+FAILURES_IN_A_ROW = 3
+REST_SECONDS = 60.0
 ANSWER_MAX_BYTES = 64 * 1024
 OF_THE_REQUEST = (400, 413, 422)  # errors of this request only
 REPLY_MAX_TOKENS = 300  # enough for a question of 200 characters in JSON
@@ -33,17 +42,127 @@ BY_WORDS = "\n\nReply with one JSON object of this JSON schema: " + orjson.dumps
     REPLY_SCHEMA
 ).decode("ascii")
 
-silence("httpx2")
+log = logging.getLogger("askback.follow_ups")
 
 
-class _Dialect(NamedTuple):
-    """The features of a chat service: reply schemas, and the name of its token limit."""
+class ModelFailed(Exception):
+    """There is no reply; the rules decide instead.
 
-    schema: bool = True
-    limit: str = NEW_LIMIT
+    The reason is for the log: it contains no prompt, answer or reply, and no secret.
+    """
+
+    outcome = ModelOutcome.FAILED.value
 
 
-_dialects: dict[tuple[str, str | None], _Dialect] = {}  # by URL and model, found by trial
+class ModelLate(ModelFailed):
+    """The model exceeded the time limit."""
+
+    outcome = ModelOutcome.LATE.value
+
+
+class ModelRefused(ModelFailed):
+    """The service works but returned nothing usable for this answer; another answer may succeed."""
+
+
+class ModelResting(ModelFailed):
+    """The service was not called: it failed a moment ago, or enough calls run."""
+
+    outcome = ""
+
+
+def decision_of_model(
+    thread: Thread, brief: Brief, *, remaining: int, seconds: float = MODEL_SECONDS
+) -> tuple[Decision | None, str]:
+    """Return the model's decision about the last answer of the thread, None if unusable, with a
+    `ModelOutcome`, the name of the check that failed, or "" if the model was not asked.
+
+    remaining  the number of follow-ups that may still be asked, including this one
+    seconds    the time limit
+    """
+    from webapp.follow_ups.guard import Unusable, checked
+
+    try:
+        with model_breaker().call():
+            messages = messages_for(thread, brief, remaining=remaining)
+            reply = ask_model(messages, config=settings(), seconds=seconds)
+        decision = checked(reply, thread, brief)
+    except (ModelFailed, Unusable) as error:
+        log.warning("no follow-up of the model: %s %s", type(error).__name__, error)
+        return None, error.outcome
+    if decision.technique is None:
+        return decision, ModelOutcome.SILENT
+    picked = decision.technique is Technique.PREPARED
+    return decision, ModelOutcome.PICKED if picked else ModelOutcome.WROTE
+
+
+class ModelBreaker:
+    """Limits the calls that run at once in one process, and stops while the service fails: after
+    FAILURES_IN_A_ROW for REST_SECONDS; then a single call tests the service.
+
+    A refusal is no failure: one person's answer must not take the model from others.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._running = 0
+        self._failures = 0
+        self._opened_until: float | None = None
+        self._trying = False
+
+    @property
+    def rests(self) -> bool:
+        """Whether a call would be refused now because earlier calls failed."""
+        until = self._opened_until
+        return until is not None and (self._trying or self._clock() < until)
+
+    @contextmanager
+    def call(self) -> Iterator[None]:
+        """Guard one call of the model; a ModelFailed raised inside counts as a failure.
+
+        Raises ModelResting.
+        """
+        with self._lock:
+            if self._running >= CALLS_AT_ONCE:
+                raise ModelResting(f"{CALLS_AT_ONCE} calls run")
+            if self.rests:
+                raise ModelResting("it failed a moment ago")
+            self._running += 1
+            trial = self._trying = self._opened_until is not None  # tests the service
+        worked: bool | None = None  # another exception says nothing about the service
+        try:
+            yield
+            worked = True
+        except ModelFailed as error:
+            worked = isinstance(error, ModelRefused)
+            raise
+        finally:
+            self._settle(trial=trial, worked=worked)
+
+    def _settle(self, *, trial: bool, worked: bool | None) -> None:
+        with self._lock:
+            self._running -= 1
+            if trial:
+                self._trying = False
+            if worked is None or (self._opened_until is not None and not trial):
+                return  # a call from before the breaker opened tells nothing about it now
+            self._failures = 0 if worked else self._failures + 1
+            self._opened_until = None
+            if self._failures >= FAILURES_IN_A_ROW:
+                self._opened_until = self._clock() + REST_SECONDS
+
+
+def model_breaker() -> ModelBreaker:
+    """Return the breaker of the current application."""
+    return cast(ModelBreaker, current_app.extensions.setdefault("model_breaker", ModelBreaker()))
+
+
+def prepare(config: Settings) -> None:
+    """Load everything that a call of the model needs, so that the first call does not wait."""
+    from webapp.follow_ups import conduct, guard  # noqa: F401
+
+    conduct.named("")  # reads the word lists
+    _client(config, time.monotonic()).close()
 
 
 def ask_model(messages: ModelMessages, *, config: Settings, seconds: float = MODEL_SECONDS) -> str:
@@ -51,12 +170,14 @@ def ask_model(messages: ModelMessages, *, config: Settings, seconds: float = MOD
 
     Raises ModelFailed after `seconds` at the latest.
     """
+    import httpx2
+
     ask, read = (_ask, _of_message) if config.llm_provider == ANTHROPIC else (_ask_chat, _of_chat)
     try:
         with _client(config, time.monotonic() + seconds) as client:
             answer = ask(client, messages, config)
     except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
-        raise _broken_by(error) from None
+        raise _broken_by(error, is_late=isinstance(error, httpx2.TimeoutException)) from None
     if not answer.is_success:
         raise _refused_with(answer)
     try:
@@ -72,24 +193,23 @@ def ask_model(messages: ModelMessages, *, config: Settings, seconds: float = MOD
     return text
 
 
-def prepare(config: Settings) -> None:
-    """Load everything that a call of the model needs, so that the first call does not wait."""
-    conduct.named("")  # reads the word lists
-    _client(config, time.monotonic()).close()
-
-
-def _client(config: Settings, ends: float) -> httpx2.Client:
+def _client(config: Settings, ends: float) -> "Client":
     """Return a client for one question, which times out at `ends` of the monotonic clock."""
+    from httpx2 import Timeout
+
+    from webapp.base.guarded_client import Bounds, guarded_client, silence
+
+    silence("httpx2")
     headers = {"accept": "application/json"}
     if config.llm_provider == ANTHROPIC:
         headers |= {"anthropic-version": "2023-06-01", "x-api-key": config.llm_api_key or ""}
     elif config.llm_api_key:
         headers["authorization"] = f"Bearer {config.llm_api_key}"
-    left = httpx2.Timeout(max(ends - time.monotonic(), 0.001))
+    left = Timeout(max(ends - time.monotonic(), 0.001))
     return guarded_client(config.llm_url, headers, Bounds(ends, left, ANSWER_MAX_BYTES))
 
 
-def _ask(client: httpx2.Client, messages: ModelMessages, config: Settings) -> httpx2.Response:
+def _ask(client: "Client", messages: ModelMessages, config: Settings) -> "Response":
     """Post to `/v1/messages`; the operator's fields win. `output_config` is merged, because it has
     both the schema and the effort.
     """
@@ -113,48 +233,40 @@ def _of_message(body: Any) -> tuple[object, bool, bool]:
     return "".join(parts), ended == "refusal", ended in {"end_turn", "stop_sequence"}
 
 
-def _ask_chat(client: httpx2.Client, messages: ModelMessages, config: Settings) -> httpx2.Response:
-    """Post to a chat service; drop fields that it refuses, retry, and remember the dialect."""
-    service = config.llm_url, config.llm_model
-    dialect: _Dialect | None = _dialects.get(service, _Dialect())
-    while dialect:
-        understood = dialect
-        asked = _chat(messages, config, dialect)
-        answer = client.post(f"{config.llm_url.rstrip('/')}/chat/completions", json=asked)
-        dialect = _plainer(dialect, answer) if answer.status_code in {400, 422} else None
-    if answer.is_success:
-        _dialects[service] = understood
-    return answer
+_plain: set[tuple[str, str | None]] = set()  # URL and model of services that refuse newer fields
 
 
-def _chat(messages: ModelMessages, config: Settings, dialect: _Dialect) -> dict[str, Any]:
-    """Return the body of a chat request; the operator's fields win."""
-    extra = config.llm_request_fields
-    in_words = "" if dialect.schema else BY_WORDS
-    asked: dict[str, Any] = {
-        "model": config.llm_model,
-        "messages": [
-            {"role": "system", "content": messages.system + in_words},
-            {"role": "user", "content": messages.user},
-        ],
-        "response_format": BY_SCHEMA if dialect.schema else {"type": "json_object"},
-    }
-    if not extra.keys() & {NEW_LIMIT, OLD_LIMIT}:
-        asked[dialect.limit] = REPLY_MAX_TOKENS
-    return asked | extra
-
-
-def _plainer(dialect: _Dialect, answer: httpx2.Response) -> _Dialect | None:
-    """Return the dialect to try after this refusal; None if another try is pointless.
+def _ask_chat(client: "Client", messages: ModelMessages, config: Settings) -> "Response":
+    """Post to a chat service; to one that refuses the newer fields, post older ones from then on.
 
     Few services name the field that they do not know, and each words the error differently.
     """
-    limit_refused = NEW_LIMIT.encode() in answer.content and dialect.limit == NEW_LIMIT
-    if _is_filtered(answer):
-        return None
-    if dialect.schema and not limit_refused:
-        return dialect._replace(schema=False)
-    return dialect._replace(limit=OLD_LIMIT) if dialect.limit == NEW_LIMIT else None
+    service = config.llm_url, config.llm_model
+    url = f"{config.llm_url.rstrip('/')}/chat/completions"
+    if service not in _plain:
+        answer = client.post(url, json=_chat(messages, config, plain=False))
+        if answer.status_code not in {400, 422} or _is_filtered(answer):
+            return answer
+    answer = client.post(url, json=_chat(messages, config, plain=True))
+    if answer.is_success:
+        _plain.add(service)
+    return answer
+
+
+def _chat(messages: ModelMessages, config: Settings, *, plain: bool) -> dict[str, Any]:
+    """Return the body of a chat request; the operator's fields win."""
+    extra = config.llm_request_fields
+    asked: dict[str, Any] = {
+        "model": config.llm_model,
+        "messages": [
+            {"role": "system", "content": messages.system + BY_WORDS * plain},
+            {"role": "user", "content": messages.user},
+        ],
+        "response_format": {"type": "json_object"} if plain else BY_SCHEMA,
+    }
+    if not extra.keys() & {NEW_LIMIT, OLD_LIMIT}:
+        asked[OLD_LIMIT if plain else NEW_LIMIT] = REPLY_MAX_TOKENS
+    return asked | extra
 
 
 def _of_chat(body: Any) -> tuple[object, bool, bool]:
@@ -164,23 +276,24 @@ def _of_chat(body: Any) -> tuple[object, bool, bool]:
     return message.get("content"), refused, ended != "length"
 
 
-def _refused_with(answer: httpx2.Response) -> ModelFailed:
+def _refused_with(answer: "Response") -> ModelFailed:
     if _is_filtered(answer):
         return ModelRefused("it refused")
     kind = ModelRefused if answer.status_code in OF_THE_REQUEST else ModelFailed
     return kind(f"it answered with status {answer.status_code}")
 
 
-def _is_filtered(answer: httpx2.Response) -> bool:
+def _is_filtered(answer: "Response") -> bool:
     try:
         return orjson.loads(answer.content)["error"]["code"] in FILTERED
     except (ValueError, LookupError, TypeError):
         return False
 
 
-def _broken_by(error: Exception) -> ModelFailed:
+def _broken_by(error: Exception, *, is_late: bool) -> ModelFailed:
+    from webapp.base.guarded_client import TOO_LONG, reason_of
+
     what = reason_of(error)
     if what == TOO_LONG:
         return ModelRefused(what)
-    late = isinstance(error, httpx2.TimeoutException)
-    return (ModelLate if late else ModelFailed)(f"{type(error).__name__}: {what}")
+    return (ModelLate if is_late else ModelFailed)(f"{type(error).__name__}: {what}")

@@ -30,8 +30,7 @@ from tests.followups.model_server import (
 )
 from webapp.base.database import db
 from webapp.base.vocabulary import FollowUpState
-from webapp.follow_ups.model_breaker import ModelBreaker
-from webapp.follow_ups.model_exchange import prepare
+from webapp.follow_ups.model_exchange import ModelBreaker, prepare
 from webapp.records.follow_ups import FollowUp
 from webapp.records.forms import Form
 

@@ -36,8 +36,7 @@ from tests.pages.respondent_client import session_in
 from tests.proof.follow_ups.people import MOMENT, SHORT, THANKS, Person
 from webapp.base.config import Settings
 from webapp.base.database import db
-from webapp.follow_ups.model_breaker import FAILURES_IN_A_ROW, REST_SECONDS, ModelBreaker
-from webapp.follow_ups.model_exchange import prepare
+from webapp.follow_ups.model_exchange import FAILURES_IN_A_ROW, REST_SECONDS, ModelBreaker, prepare
 from webapp.records.accounts.models import Account
 from webapp.records.follow_ups import FollowUp
 from webapp.records.forms import Form

@@ -23,7 +23,7 @@ from tests.voice.factories import make_voice_form
 from webapp.base.config import Settings
 from webapp.base.database import db
 from webapp.follow_ups import model_exchange
-from webapp.follow_ups.model_breaker import ModelFailed, ModelRefused
+from webapp.follow_ups.model_exchange import ModelFailed, ModelRefused
 from webapp.follow_ups.rules import Technique
 from webapp.records.accounts.models import Account
 from webapp.records.forms import Form

@@ -23,7 +23,7 @@ from webapp.drafts import publishing
 from webapp.drafts.agreement import BY_RULES, TYPED, Agreement, agreement_of
 from webapp.follow_ups import rules
 from webapp.follow_ups.messages import Brief
-from webapp.follow_ups.model_decisions import decision_of_model
+from webapp.follow_ups.model_exchange import decision_of_model
 from webapp.follow_ups.rules import Decision, Reason, Thread
 from webapp.pages.creator import agreements
 from webapp.pages.creator.request import creator_blueprint, creator_id

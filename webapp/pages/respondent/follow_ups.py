@@ -16,8 +16,12 @@ from webapp.base.config import RULES, Settings, settings
 from webapp.base.database import release_connections, utc_now
 from webapp.base.sealing import address_hash
 from webapp.follow_ups import rules
-from webapp.follow_ups.model_breaker import CALLS_AT_ONCE, MODEL_SECONDS, model_breaker
-from webapp.follow_ups.model_decisions import decision_of_model
+from webapp.follow_ups.model_exchange import (
+    CALLS_AT_ONCE,
+    MODEL_SECONDS,
+    decision_of_model,
+    model_breaker,
+)
 from webapp.pages.fragments import wants_fragment
 from webapp.pages.respondent import error_handling, rendering
 from webapp.pages.respondent.form_data import FormData, read_form_data

@@ -27,7 +27,7 @@ from webapp.answers import follow_up_decisions
 from webapp.base.config import OPENAI, Settings
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import FollowUpState
-from webapp.follow_ups.model_breaker import CALLS_AT_ONCE, MODEL_SECONDS
+from webapp.follow_ups.model_exchange import CALLS_AT_ONCE, MODEL_SECONDS
 from webapp.pages.respondent import follow_ups
 from webapp.pages.respondent.follow_ups import SPEAKERS
 from webapp.records.follow_ups import FollowUp

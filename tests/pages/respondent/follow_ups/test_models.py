@@ -34,7 +34,7 @@ from tests.pages.respondent_client import Respondent, arrive, heading, set_colum
 from webapp.base.config import Settings
 from webapp.base.database import db
 from webapp.base.vocabulary import FollowUpState
-from webapp.follow_ups.model_breaker import (
+from webapp.follow_ups.model_exchange import (
     CALLS_AT_ONCE,
     FAILURES_IN_A_ROW,
     MODEL_SECONDS,
