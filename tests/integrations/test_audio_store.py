@@ -120,7 +120,7 @@ def test_file_and_folders_are_private_and_synced(
 
     file = tmp_path / "data/recordings" / KEY
     folders = list(file.parents)[:3]
-    assert synced[0] == (str(file), len(LONG))
+    assert synced[0] == (f"{file}.part", len(LONG))
     assert [path for path, _ in synced[1:]] == [str(folder) for folder in folders]
     modes = [path.stat().st_mode & 0o777 for path in (file, *folders)]
     assert modes == [0o600, 0o700, 0o700, 0o700]
@@ -130,11 +130,11 @@ def test_what_a_killed_process_left_of_an_upload_is_listed_and_erased(
     store: AudioStore, put: Put, tmp_path: Path
 ) -> None:
     put()
-    left = tmp_path / "data/recordings" / f"{KEY}#1"
+    left = tmp_path / "data/recordings" / f"{KEY}.part"
     left.write_bytes(b"half of it")
-    assert keys(store) == {KEY, f"{KEY}#1"}
+    assert keys(store) == {KEY, f"{KEY}.part"}
 
-    store.delete([f"{KEY}#1"])
+    store.delete([f"{KEY}.part"])
 
     assert not left.exists()
     assert b"".join(store.read(KEY, 0, len(LONG))) == LONG

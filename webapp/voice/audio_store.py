@@ -26,7 +26,7 @@ from webapp.base.data_folder import RECORDINGS, open_folder, spool_folder, sync
 
 if TYPE_CHECKING:
     from obstore import GetOptions
-    from obstore.store import LocalStore, RetryConfig, S3Store
+    from obstore.store import RetryConfig, S3Store
 
 CHUNK_BYTES = 256 * 1024  # in memory at a time, of an object in a folder
 PART_BYTES = 5 * 1024**2  # of an upload to a bucket: the minimum of S3, except for the last part
@@ -103,35 +103,28 @@ class _Store:
 
 
 class FolderStore(_Store):
-    """Files in a folder that only its owner can read.
-
-    obstore writes the files. It hides the remains of a killed process and never removes them, so
-    this class lists and erases files itself.
-    """
+    """Files in a folder that only its owner can read."""
 
     def __init__(self, data_folder: Path, free_bytes: int) -> None:
         self._folder = data_folder / RECORDINGS
         super().__init__(str(self._folder), data_folder, free_bytes)
 
-    @cached_property
-    def _objects(self) -> "LocalStore":
-        from obstore.store import LocalStore
-
-        return LocalStore(self._folder)
-
     def put(self, key: str, path: Path) -> None:
-        """Write through obstore, which renames complete files into place, and then sync."""
-        import obstore  # takes long to import
-
+        """Copy under another name, sync, and rename: under its key, a file is whole."""
         target = self._folder / key
         with _storage_failures():
             for folder in (self._data_folder, self._folder, target.parent):
                 open_folder(folder)
-            obstore.put(self._objects, key, path, chunk_size=CHUNK_BYTES, max_concurrency=1)
-            target.parent.chmod(0o700)  # obstore recreates it if an erasure removed it meanwhile
-            target.chmod(0o600)
-            for each in (target, target.parent, self._folder, self._data_folder):
-                sync(each)
+            part = target.with_name(f"{target.name}.part")
+            try:
+                shutil.copyfile(path, part)
+                part.chmod(0o600)
+                sync(part)
+                part.rename(target)
+            finally:
+                part.unlink(missing_ok=True)
+            for folder in (target.parent, self._folder, self._data_folder):
+                sync(folder)
 
     def read(self, key: str, start: int, end: int) -> ObjectPart:
         with _storage_failures():

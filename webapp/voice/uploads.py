@@ -13,7 +13,6 @@ from webapp.answers.session import (
     RecordingShown,
     not_open,
     read_open_session,
-    refusal,
 )
 from webapp.answers.steps import QuestionNumber
 from webapp.base import database
@@ -63,6 +62,11 @@ def check_upload(share_token: str, session_key: str, at: QuestionNumber) -> Uplo
     raises  NotFound, also for a question never asked; StateConflict `form_closed`,
             `form_completed`, `response_completed`; InvalidInput `voice_unavailable`
     """
+    return _checked(share_token, session_key, at)[0]
+
+
+def _checked(share_token: str, session_key: str, at: QuestionNumber) -> tuple[UploadPlace, str]:
+    """Return the place of an upload and the transcriber of its form."""
     session = read_open_session(share_token, session_key)
     step = session.asked_step(at)
     if session.form.status is not FormStatus.PUBLISHED:
@@ -74,7 +78,8 @@ def check_upload(share_token: str, session_key: str, at: QuestionNumber) -> Uplo
             Phrase("Type your answer."),
             field="audio",
         )
-    return UploadPlace(session.form.id, step.question_id, session.key_hash)
+    place = UploadPlace(session.form.id, step.question_id, session.key_hash)
+    return place, session.form.transcriber
 
 
 def find_upload(place: UploadPlace, upload_key: str) -> RecordingShown | None:
@@ -132,35 +137,24 @@ def add_recording(
                 question has the upload key)
     """
     with database.write_transaction():
-        place = check_upload(share_token, session_key, at)
+        place, transcriber = _checked(share_token, session_key, at)
         if stored := find_upload(place, upload.upload_key):
             return stored
         _make_room(place, upload.size, upload.address_hash, bounds)
+        row = place._asdict() | upload._asdict()
+        row |= {"id": database.new_id("att"), "created_at": now, "attempts": 0}
+        row["transcriber"] = transcriber if transcriber == named_host else ""
         # due once the page asks for the transcript, or an answer claims it
-        waiting = {"transcript_state": TranscriptState.WAITING, "attempts": 0, "next_at": None}
-        values = place._asdict() | upload._asdict() | waiting
-        _insert_if_open(values | {"id": database.new_id("att"), "created_at": now}, named_host)
+        row |= {"transcript_state": TranscriptState.WAITING, "next_at": None}
+        inserted = database.insert_into(_RECORDINGS).values(row)
+        database.execute(inserted.on_conflict_do_nothing())
         if stored := find_upload(place, upload.upload_key):
             return stored
-        raise refusal(place.form_id) or InvalidInput(
+        raise InvalidInput(
             PageCode.FORM_UNREADABLE,
             Phrase("This page was not sent as it was made."),
             Phrase("Nothing was stored. Open the link once more and answer there."),
         )
-
-
-def _insert_if_open(values: dict[str, Any], named_host: str) -> None:
-    """Insert the row unless the form has closed or the upload key has a row already."""
-    transcriber = sa.case((Form.transcriber == named_host, Form.transcriber), else_="")
-    row = sa.select(
-        transcriber, *(sa.literal(value, _R[name].type) for name, value in values.items())
-    ).where(
-        Form.id == values["form_id"],
-        Form.status == FormStatus.PUBLISHED,
-        Form.deleted_at.is_(None),
-    )
-    inserted = database.insert_into(_RECORDINGS).from_select(["transcriber", *values], row)
-    database.execute(inserted.on_conflict_do_nothing())
 
 
 def _make_room(place: UploadPlace, size: int, address_hash: str | None, bounds: Bounds) -> None:
