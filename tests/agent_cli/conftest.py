@@ -74,8 +74,6 @@ def connected(origin: str) -> connections.Connection:
     return connections.Connection(
         server=origin,
         client_id=client_id,
-        registered_at=time.time() - HOUR,
-        signed_in_at=time.time() - HOUR,
         expires_at=time.time() + HOUR,
         **tokens,
     )

@@ -32,20 +32,6 @@ def test_a_question_comes_back_with_its_answer(user: User) -> None:
     assert [line.split()[-1] for line in command.said.splitlines()] == waited_for
 
 
-def test_as_many_responses_are_waited_for_as_were_asked_for(user: User) -> None:
-    command = user.start(*ASK, "--responses", "3")
-    command.event("draft")
-    user.confirm()
-    command.event("published")
-    for name in ("Ann", "Bob", "Cy"):
-        assert command.process.poll() is None
-        user.respond(name)
-
-    assert command.end().code == 0
-    names = [event["responderName"] for event in command.events if event["event"] == "completed"]
-    assert names == ["Ann", "Bob", "Cy"]
-
-
 @pytest.mark.parametrize("way", ["file", "named", "piped"])
 def test_a_draft_is_read_as_json(user: User, tmp_path: Path, way: str) -> None:
     file = tmp_path / "draft.json"
@@ -81,17 +67,6 @@ def test_the_answers_of_any_form_are_waited_for(user: User) -> None:
     assert (waited.code, waited.events) == (0, asked.events[2:])
     assert (more.code, more.kinds) == (0, ["answer", "completed"] * 2)
     assert (nothing_new.code, nothing_new.events) == (4, [])
-
-
-def test_a_form_that_takes_one_response_is_not_waited_for_any_longer(user: User) -> None:
-    draft = json.dumps(QUESTIONS | {"responseLimit": "one"})
-    asked = user.run("ask", "--key", "mine", "--timeout", "0", typed=draft)
-    user.publish()
-    user.respond()
-    went_on = user.run("ask", "--key", "mine", "--responses", "2")
-
-    assert (asked.code, went_on.code) == (3, 0)
-    assert went_on.kinds == ["published", "answer", "completed"]
 
 
 def test_what_people_wrote_gives_a_terminal_no_orders(user: User) -> None:

@@ -116,50 +116,11 @@ def test_a_file_that_is_not_plain_json_is_left_alone(url: str, file: Path, text:
     assert [each.name for each in file.parent.iterdir()] == [file.name]
 
 
-@pytest.mark.parametrize("known", ["ORIGIN/mcp/app/", "http://localhost:PORT/mcp/app"])
-def test_the_same_server_by_another_address_is_no_second_entry(
-    url: str, file: Path, known: str
-) -> None:
-    origin = url.removesuffix("/mcp/app")
-    known = known.replace("PORT", origin.rpartition(":")[2]).replace("ORIGIN", origin)
-    file.write_text(json.dumps({"mcpServers": {"people": {"url": known}}}))
-    before = file.read_bytes()
-
-    assert "already, as people" in connect("cursor", "--yes").stderr
-    assert file.read_bytes() == before
-
-
-def test_another_installation_needs_another_name(url: str, file: Path) -> None:
-    known = {"askback": {"url": "https://ask.example.org/mcp/app"}}
-    file.write_text(json.dumps({"mcpServers": known}))
-    refused = connect("cursor", "--yes")
-
-    assert (refused.exit_code, "--name" in refused.stderr) == (2, True)
-    assert connect("cursor", "--yes", "--name", "here").exit_code == 0
-    assert json.loads(file.read_text()) == {"mcpServers": known | {"here": {"url": url}}}
-
-
-def test_a_read_only_file_is_left_alone_and_a_link_goes_on_leading_to_its_file(
-    url: str, file: Path, tmp_path: Path
-) -> None:
-    real = tmp_path / "mcp.json"
-    real.write_text("{}")
-    real.chmod(0o400)
-    file.symlink_to(real)
-
-    assert (connect("cursor", "--yes").exit_code, real.read_text()) == (2, "{}")
-    real.chmod(0o600)
-    assert connect("cursor", "--yes").exit_code == 0
-    assert file.is_symlink()
-    assert "askback" in real.read_text()
-
-
 @pytest.mark.parametrize(
     ("host", "options", "typed", "code"),
     [
         *(("cursor", (), typed, 1) for typed in ("n\n", "", "\n")),
         ("emacs", (), "", 2),
-        ("cursor", ("--name", "a b"), "", 2),
         ("cursor", ("--yes", "--server", "http://127.0.0.1:9"), "", 7),
     ],
 )

@@ -1,10 +1,8 @@
 """Killed at any moment and started again with its key: one draft, each line once."""
 
-import random
 import signal
 import sys
 import threading
-import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -71,26 +69,3 @@ def test_killed_between_any_two_steps(trusted: User, moments: range) -> None:
     assert trusted.count(Draft) == trusted.count(Form) == len(moments)
     assert ended == {-signal.SIGKILL, 0}
     assert first.code == 0  # it has fewer steps
-
-
-@pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.prove)])
-def test_killed_at_random_moments_while_people_answer(trusted: User, kills: int) -> None:
-    asked = (*ASK, "--key", "mine", "--responses", str(3 * kills))
-    events = []
-    with people(trusted, responses=3 * kills):
-        for _ in range(kills):
-            command = trusted.start(*asked)
-            time.sleep(random.uniform(0.3, 1.2))  # noqa: S311
-            events += command.send(signal.SIGKILL).events
-        last = trusted.run(*asked)
-        events += last.events
-
-    assert last.code == 0
-    assert trusted.count(Draft) == 1
-    assert Counter(event["event"] for event in events) == {
-        "draft": 1,
-        "published": 1,
-        "answer": 3 * kills,
-        "completed": 3 * kills,
-    }
-    assert len({event["id"] for event in events if event["event"] == "answer"}) == 3 * kills

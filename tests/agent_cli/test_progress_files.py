@@ -1,6 +1,5 @@
 """What a command notes stays while somebody can go on with it, and not for ever."""
 
-import fcntl
 import os
 import time
 from pathlib import Path
@@ -24,12 +23,6 @@ def test_a_command_that_is_done_leaves_nothing(user: User) -> None:
     assert command.end().code == 0
     assert noted(user) == set()
     assert user.run("wait", command.event("published")["formId"]).code == 0
-    assert noted(user) == set()
-
-
-@pytest.mark.parametrize("asked", [("wait", "frm_unknown"), ("ask", "x" * 200, "Who?")])
-def test_what_began_nothing_leaves_nothing(user: User, asked: tuple[str, ...]) -> None:
-    assert user.run(*asked).code in {2, 5}
     assert noted(user) == set()
 
 
@@ -61,37 +54,3 @@ def test_what_nobody_has_used_for_long_is_removed(state: Path) -> None:
 
     left = {path.stem for path in state.iterdir()}
     assert left == {lock_of("newer").stem, lock_of("own").stem, "more"}
-
-
-def test_what_is_used_again_or_just_now_is_not_removed(state: Path) -> None:
-    begun("again", days=1_000)
-    with working("ask", SERVER, "again") as found:
-        assert found.steps.draft_id == "drf_1"
-    begun("waiting", days=1_000)
-    with lock_of("waiting").open("r+") as opened:
-        fcntl.flock(opened, fcntl.LOCK_EX)
-        begun("own")
-
-    assert lock_of("again").exists()
-    assert lock_of("waiting").exists()
-    begun("other")
-    assert not lock_of("waiting").exists()
-
-
-def test_who_waited_for_a_removed_lock_takes_the_new_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path, flock = tmp_path / "a.lock", fcntl.flock
-    taken: list[int] = []
-
-    def removed_meanwhile(opened: int, how: int) -> None:
-        if not taken:
-            path.unlink()
-        taken.append(opened)
-        flock(opened, how)
-
-    monkeypatch.setattr(fcntl, "flock", removed_meanwhile)
-    with progress.locked(path):
-        assert len(taken) == 2
-        with pytest.raises(BlockingIOError), progress.locked(path, wait=False):
-            pass

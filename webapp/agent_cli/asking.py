@@ -29,36 +29,13 @@ PAUSES = (1.0, 1.0, 2.0, 3.0, 5.0)  # seconds between two polls for answers
 
 
 class Api:
-    """The API of one server. Its calls raise Stopped."""
+    """The API of one server."""
 
     def __init__(self, server: str, deadline: Deadline) -> None:
         self._server = server
         self.deadline = deadline
 
-    def create_draft(self, body: bytes, idempotency_key: str) -> Response:
-        """Call createServiceDraft, which creates one draft per key."""
-        return self._call("POST", "/drafts", content=body, key=idempotency_key)
-
-    def review(self, draft_id: str) -> dict[str, Any]:
-        """Call getServiceDraftReview; return when the creator decides, or after a while."""
-        seconds = min(WAIT_MAX_SECONDS, int(self.deadline.left()))
-        path = f"/drafts/{quote(draft_id, safe='')}/review?wait={seconds}"
-        reply = self._call("GET", path, seconds=seconds + CALL_SECONDS)
-        if (busy := retry_after(reply)) is not None:  # the server has no slot for another wait
-            self.deadline.pause(busy)
-        return fields_of(reply)
-
-    def publish(self, draft_id: str) -> dict[str, Any] | None:
-        """Call publishServiceDraft; return None until the creator confirms the current draft."""
-        reply = self._call("POST", f"/drafts/{quote(draft_id, safe='')}/publish", content=b"")
-        return None if reply.status_code == CONFLICT else fields_of(reply)
-
-    def responses(self, form_id: str, since: str) -> dict[str, Any]:
-        """Call getServiceResponses for the answers after the cursor `since`."""
-        query = f"?since={quote(since)}" if since else ""
-        return fields_of(self._call("GET", f"/forms/{quote(form_id, safe='')}/responses{query}"))
-
-    def _call(
+    def call(
         self,
         method: str,
         path: str,
@@ -67,7 +44,7 @@ class Api:
         seconds: float = CALL_SECONDS,
         key: str = "",
     ) -> Response:
-        """Return a success, or a conflict for the caller; repeat while the server is away."""
+        """Return a success, or a conflict; repeat while the server is away. Raises Stopped."""
         headers = {"Accept": "application/json", "Content-Type": "application/json"}
         headers |= {"Idempotency-Key": key} if key else {}
         url, refused = f"{self._server}/api{path}", ""
@@ -130,7 +107,8 @@ def wait(progress: Progress, api: Api, responses: int) -> None:
         tell(f"Waiting for answers to {progress.steps.share_url or form_id}")
     looks = 0
     while progress.steps.responses < responses:
-        page = api.responses(form_id, progress.steps.since)
+        query = f"?since={quote(progress.steps.since)}" if progress.steps.since else ""
+        page = fields_of(api.call("GET", f"/forms/{quote(form_id, safe='')}/responses{query}"))
         if events := _events_of(page, form_id, progress.steps.since):
             completed = sum(event["event"] == "completed" for event in events)
             number = progress.steps.responses + completed
@@ -170,7 +148,8 @@ def _draft(progress: Progress, api: Api) -> None:
         raise Stopped(Exit.GONE, f"{what} on {steps.server}, then begin anew with another key.")
     progress.note(asked_at=steps.asked_at or now)
     try:
-        reply = api.create_draft(steps.body.encode(), steps.idempotency_key)
+        key = steps.idempotency_key  # creates one draft
+        reply = api.call("POST", "/drafts", content=steps.body.encode(), key=key)
     except Stopped as end:
         if end.code is Exit.WRONG_USE:  # no draft was created: the key is free for a correction
             progress.note(body="", digest="", asked_at=0)
@@ -183,22 +162,30 @@ def _draft(progress: Progress, api: Api) -> None:
 
 def _publish(progress: Progress, api: Api) -> None:
     """Publish at once if the agent may decide that; otherwise wait for the creator."""
-    draft_id = progress.steps.draft_id
-    form = api.publish(draft_id)
-    if form is None:
+    path = f"/drafts/{quote(progress.steps.draft_id, safe='')}"
+    reply = api.call("POST", f"{path}/publish", content=b"")
+    if reply.status_code == CONFLICT:
         tell(f"Waiting until this draft is confirmed: {progress.steps.review_url}")
-    while form is None:
-        if _is_settled(api.review(draft_id)):
-            form = api.publish(draft_id)
-        if form is None:
+    while reply.status_code == CONFLICT:  # until the creator confirms the current draft
+        if _is_settled(api, path):
+            reply = api.call("POST", f"{path}/publish", content=b"")
+        if reply.status_code == CONFLICT:
             api.deadline.pause(LOOK_AGAIN_SECONDS)
+    form = fields_of(reply)
     form_id, share_url = str(form["formId"]), str(form["shareUrl"])
     event = {"event": "published", "formId": form_id, "shareUrl": share_url}
     progress.output([event], form_id=form_id, share_url=share_url)
 
 
-def _is_settled(review: dict[str, Any]) -> bool:
-    """Return whether publishing succeeds or fails for good. Raises Stopped if sent back."""
+def _is_settled(api: Api, path: str) -> bool:
+    """Wait until the creator decides, or for a while; return whether publishing succeeds or fails
+    for good. Raises Stopped if the draft was sent back.
+    """
+    seconds = min(WAIT_MAX_SECONDS, int(api.deadline.left()))
+    reply = api.call("GET", f"{path}/review?wait={seconds}", seconds=seconds + CALL_SECONDS)
+    if (busy := retry_after(reply)) is not None:  # the server has no slot for another wait
+        api.deadline.pause(busy)
+    review = fields_of(reply)
     state, note = review.get("state"), review.get("note")
     if state == "returned":
         quoted = f", with the note “{note}”" if note else ""

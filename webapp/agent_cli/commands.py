@@ -9,7 +9,6 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import NoReturn
 
 import click
 
@@ -21,8 +20,6 @@ from webapp.agent_cli.sign_in import check_server, sign_in, sign_out
 
 UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
 GOES_ON = frozenset(exits.Exit) - {exits.Exit.WRONG_USE, exits.Exit.GONE}
-KEY_MAX_CHARS = 200
-BODY_MAX_BYTES = 256 * 1024  # the limit of the API
 STDIN = "-"
 
 
@@ -31,18 +28,6 @@ def _seconds(_ctx: click.Context, _param: click.Parameter, given: str) -> float:
     if found is None:
         raise click.BadParameter(f'"{given}" is not a duration such as 90, 10m, 2h or 1d')
     return float(int(found[1]) * UNITS[found[2]])
-
-
-def _key(_ctx: click.Context, _param: click.Parameter, given: str | None) -> str | None:
-    if given is not None and not (0 < len(given) <= KEY_MAX_CHARS and given.isprintable()):
-        raise click.BadParameter(f"it is 1 to {KEY_MAX_CHARS} printable characters")
-    return given
-
-
-def _name(_ctx: click.Context, _param: click.Parameter, given: str) -> str:
-    if not re.fullmatch("[A-Za-z0-9][A-Za-z0-9_-]{0,63}", given):
-        raise click.BadParameter("it is letters, digits, - and _")
-    return given
 
 
 Command = Callable[..., None]
@@ -56,7 +41,7 @@ def _waiting(command: Command) -> Command:
     for option in (
         click.option("--timeout", callback=_seconds, default="1h", show_default=True),
         click.option("--responses", type=click.IntRange(1), default=1, show_default=True),
-        click.option("--key", callback=_key, help="Goes on where a command with it has ended."),
+        click.option("--key", help="Goes on where a command with it has ended."),
         server_option,
     ):
         command = option(command)
@@ -90,7 +75,7 @@ def sign_out_command(server: str | None) -> None:
 @main.command("connect")
 @click.argument("host", type=click.Choice(list(HOSTS)))
 @server_option
-@click.option("--name", default=NAME, show_default=True, callback=_name, help="In that host.")
+@click.option("--name", default=NAME, show_default=True, help="In that host.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def connect_command(host: str, server: str | None, name: str, *, yes: bool) -> None:
     """Add the MCP server to a host of agents, after showing what that changes."""
@@ -138,25 +123,13 @@ def _content(words: tuple[str, ...], file: str | None, *, optional: bool) -> str
         return ""
     name = file if file and file != STDIN else "standard input"
     try:
-        with click.open_file(file or STDIN, "rb") as opened:
-            text = b"" if not file and opened.isatty() else opened.read(BODY_MAX_BYTES + 1)
-    except OSError as problem:
-        raise _wrong(f"{name} cannot be read: {problem.strerror}.") from problem
-    if not file and not text.strip():
-        raise _wrong("Give a title and at least one question, or a JSON file with --file.")
-    if len(text) > BODY_MAX_BYTES:
-        raise _wrong(f"{name} is larger than 256 KiB.")
-    try:
-        found = json.loads(text.decode("utf-8-sig"), parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as problem:
-        raise _wrong(f"{name} is not JSON in UTF-8: {problem}.") from problem
-    if not isinstance(found, dict):
-        raise _wrong(f"{name} is not one JSON object.")
-    return json.dumps(found)  # normalised, so that a repetition sends the same bytes
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number of JSON")
+        with click.open_file(file or STDIN, encoding="utf-8-sig") as opened:
+            text = "" if not file and opened.isatty() else opened.read()
+        if text.strip() or file:
+            return json.dumps(json.loads(text))  # normalised, so that a repetition is the same
+    except (OSError, ValueError, RecursionError) as problem:
+        raise _wrong(f"{name} cannot be read as JSON: {problem}.") from problem
+    raise _wrong("Give a title and at least one question, or a JSON file with --file.")
 
 
 def _wrong(message: str) -> exits.Stopped:

@@ -4,9 +4,8 @@ import importlib
 import json
 import time
 from contextlib import AbstractContextManager, suppress
-from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from httpx2 import Response
 
@@ -20,14 +19,11 @@ SPARE_SECONDS = 30  # a token that expires sooner is renewed before use
 REFUSED = frozenset({"invalid_grant", "invalid_client", "unauthorized_client"})
 
 
-@dataclass(frozen=True, kw_only=True)
-class Connection:
-    """A client with its tokens, which are empty while signed out. Times are Unix seconds."""
+class Connection(NamedTuple):
+    """A registered client with its tokens; the access token expires at a Unix time."""
 
     server: str
     client_id: str
-    registered_at: float
-    signed_in_at: float = 0
     expires_at: float = 0
     access_token: str = ""
     refresh_token: str = ""
@@ -43,10 +39,10 @@ def load(server: str) -> Connection | None:
         stored = json.loads(path.read_text())
         if stored.pop("in_keyring", False):
             stored |= json.loads(_keyring("get", server) or "{}")
-        return Connection(**stored)
+        return Connection(**{name: stored[name] for name in Connection._fields})
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, TypeError, AttributeError) as problem:
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as problem:
         again = f"{called_as()} sign-in"
         what = f"{path} cannot be read ({problem}). Remove it, then run: {again}"
         raise Stopped(Exit.NOT_SIGNED_IN, what) from problem
@@ -54,12 +50,11 @@ def load(server: str) -> Connection | None:
 
 def store(connection: Connection) -> None:
     """Store the connection in the user's folder, its tokens in the keyring if that works."""
-    values: dict[str, Any] = asdict(connection)
+    values: dict[str, Any] = connection._asdict()
     secrets = json.dumps({name: values[name] for name in SECRETS})
-    if connection.access_token or connection.refresh_token:
-        _keyring("set", connection.server, secrets)
-        if _keyring("get", connection.server) == secrets:
-            values |= dict.fromkeys(SECRETS, "") | {"in_keyring": True}
+    _keyring("set", connection.server, secrets)
+    if _keyring("get", connection.server) == secrets:
+        values |= dict.fromkeys(SECRETS, "") | {"in_keyring": True}
     replace_file(_path(connection.server), json.dumps(values, indent=1))
 
 
@@ -109,22 +104,18 @@ def token_request(connection: Connection, **form: str) -> Response:
 
 
 def end_at_server(connection: Connection) -> bool:
-    """End the connection at the server; return whether that worked. Raises NotNow."""
+    """End the connection at the server (RFC 7009); return whether that worked. Raises NotNow."""
     token = connection.refresh_token or connection.access_token
-    return bool(token) and revoke(connection, token).status_code == 200
-
-
-def revoke(connection: Connection, token: str) -> Response:
-    """Revoke a token (RFC 7009); an unknown one counts as success. Raises NotNow."""
     form = {"client_id": connection.client_id, "token": token}
-    return call("POST", f"{connection.server}/oauth/revoke", data=form)
+    if not token:
+        return False
+    return call("POST", f"{connection.server}/oauth/revoke", data=form).status_code == 200
 
 
 def with_tokens(connection: Connection, answered: dict[str, object]) -> Connection:
     """Return the connection with the tokens of a response (RFC 6749 section 5.1)."""
     seconds = answered.get("expires_in")
-    return replace(
-        connection,
+    return connection._replace(
         access_token=str(answered.get("access_token", "")),
         refresh_token=str(answered.get("refresh_token", connection.refresh_token)),
         expires_at=time.time() + (seconds if isinstance(seconds, int | float) else 0),
@@ -140,7 +131,7 @@ def _renewed(found: Connection) -> Connection:
         return renewed
     if text_of(reply, "error") not in REFUSED:
         raise NotNow(f"{found.server} answers {reply.status_code} to a refresh", reached=True)
-    store(replace(found, access_token="", refresh_token=""))
+    remove(found.server)
     raise _sign_in(found.server, "The connection has ended")
 
 

@@ -1,7 +1,6 @@
 """`askback connect`: runs a host's own command, or edits the settings file of a host without."""
 
 import json
-import re
 import shlex
 import shutil
 import stat
@@ -71,7 +70,7 @@ def _add_to_file(path: Path, url: str, name: str, *, yes: bool) -> str:
     settings = _read(path, entry)
     servers = settings.setdefault(SECTION, {})
     for known, server in servers.items():
-        if _is_at(server, url):
+        if isinstance(server, dict) and str(server.get("url")).rstrip("/") == url:
             tell(f"Cursor knows {url} already, as {known}. Nothing was changed.")
             return str(known)
     if name in servers:
@@ -102,8 +101,6 @@ def _write(path: Path, text: str) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else NEW_FILE_MODE
-        if not mode & stat.S_IWUSR:
-            raise PermissionError("it is read-only")  # root could write it all the same
         if path.exists():
             copy = path.with_name(f"{path.name}.{time.strftime('%Y%m%d-%H%M%S')}.bak")
             shutil.copy2(path, copy)
@@ -113,16 +110,6 @@ def _write(path: Path, text: str) -> None:
     except OSError as problem:
         why = problem.strerror or problem
         raise Stopped(Exit.WRONG_USE, f"{path} cannot be written ({why}).") from problem
-
-
-def _is_at(server: object, url: str) -> bool:
-    """Return whether an entry has this URL, apart from a final slash and `localhost`."""
-    known = str(server.get("url")) if isinstance(server, dict) else ""
-    one, other = (
-        re.sub("^(https?://)localhost(?=[:/])", r"\g<1>127.0.0.1", address.rstrip("/"))
-        for address in (known, url)
-    )
-    return one == other
 
 
 def _require_yes(*, yes: bool) -> None:

@@ -100,23 +100,15 @@ def working(kind: str, server: str, key: str) -> Iterator[Progress]:
             what = f"Another askback works with the key {key}."
             raise Stopped(Exit.WRONG_USE, what) from problem
         os.utime(lock)
-        for other in lock.parent.glob("*.lock"):
-            _remove_unused(other)
+        for other in folder.glob("*.lock"):
+            with suppress(OSError):  # another command removes it
+                if other.stat().st_mtime < time.time() - UNUSED_SECONDS:
+                    _remove(other)
         yield Progress(path, _stored(path) or Steps(server=server, key=key))
 
 
-def _remove_unused(lock: Path) -> None:
-    """Remove the files of a key that no command has used for UNUSED_SECONDS."""
-    long_ago = time.time() - UNUSED_SECONDS
-    with suppress(FileNotFoundError, BlockingIOError):  # removed, or in use
-        if lock.stat().st_mtime < long_ago:
-            with locked(lock, wait=False):
-                if lock.stat().st_mtime < long_ago:
-                    _remove(lock)
-
-
 def _remove(lock: Path) -> None:
-    """Remove all files of a locked key, the lock last, so that no command starts meanwhile."""
+    """Remove all files of a key, the lock last, so that no command starts meanwhile."""
     for path in lock.parent.glob(f"{lock.stem}.*"):
         if path != lock:
             path.unlink(missing_ok=True)

@@ -11,7 +11,6 @@ import sys
 import time
 import webbrowser
 from collections.abc import Iterator
-from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -23,10 +22,6 @@ from webapp.agent_cli.http_client import call, fields_of, reason_of, text_of
 SCOPES = "forms:read responses:read forms:write offline_access"
 REDIRECT = "http://127.0.0.1/callback"  # with any port (RFC 8252 section 7.3)
 NAME_MAX_CHARS = 80
-NO_TOKEN = "none"  # noqa: S105
-# servers delete clients without a consent after a day, and others long after their last connection
-NEW_CLIENT_SECONDS = 23 * 3600
-USED_CLIENT_SECONDS = 170 * 86_400
 DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
 
 
@@ -47,35 +42,22 @@ def check_server(server: str) -> None:
 def sign_in(server: str, *, browser: bool, seconds: float) -> None:
     """Connect this computer to an account of the server. Raises Stopped and NotNow."""
     check_server(server)
-    with connections.changing(server):
-        client = _client_of(server)
+    older = connections.load(server)
+    client = Connection(server, _register(server))
     verifier, state = secrets.token_urlsafe(48), secrets.token_urlsafe(24)
     with Listener(("127.0.0.1", 0), RedirectHandler) as listener:
         _show(_consent_address(client, listener.redirect, verifier, state), browser=browser)
         code = _code(listener, server, state, seconds)
         asked = {"code": code, "redirect_uri": listener.redirect, "code_verifier": verifier}
-        _redeem(client, asked)
+        _redeem(client, asked, older)
     tell(f"You are signed in to {server}")
 
 
-def _client_of(server: str) -> Connection:
-    """Return the stored connection, or register a client; the caller holds `changing`."""
-    known, now = connections.load(server), time.time()
-    if known and (
-        known.signed_in_at > now - USED_CLIENT_SECONDS
-        or known.registered_at > now - NEW_CLIENT_SECONDS
-    ):
-        # the server may be a new installation, or have removed the client
-        asked = connections.revoke(known, NO_TOKEN)
-        if text_of(asked, "error") != "invalid_client":
-            return known
-    made = Connection(server=server, client_id=_register(server), registered_at=now)
-    connections.store(made)
-    return made
-
-
 def _register(server: str) -> str:
-    """Register a public client that redirects to this computer (RFC 7591); return its id."""
+    """Register a public client that redirects to this computer (RFC 7591); return its id.
+
+    A server that knows the same client returns its id.
+    """
     computer = re.sub("[^A-Za-z0-9.-]", "", platform.node()) or "a computer"
     metadata = {
         "client_name": f"Command line on {computer}"[:NAME_MAX_CHARS],
@@ -184,7 +166,7 @@ def _code(listener: Listener, server: str, state: str, seconds: float) -> str:
     raise Stopped(Exit.NOT_SIGNED_IN, "Nobody said yes or no in the browser in time.")
 
 
-def _redeem(client: Connection, asked: dict[str, str]) -> None:
+def _redeem(client: Connection, asked: dict[str, str], older: Connection | None) -> None:
     """Exchange the code for tokens, store them, and end the older connection."""
     resource = f"{client.server}/api"
     reply = connections.token_request(
@@ -194,9 +176,7 @@ def _redeem(client: Connection, asked: dict[str, str]) -> None:
     if reply.status_code != 200 or not answered.get("access_token"):
         raise Stopped(Exit.NOT_SIGNED_IN, f"You are not signed in: {reason_of(reply)}")
     with connections.changing(client.server):
-        older = connections.load(client.server)
-        fresh = replace(client, signed_in_at=time.time(), refresh_token="")
-        connections.store(connections.with_tokens(fresh, answered))
+        connections.store(connections.with_tokens(client, answered))
     try:
         if older and older.refresh_token:  # else the page Agents lists both
             connections.end_at_server(older)
@@ -213,7 +193,7 @@ def sign_out(server: str) -> None:
     with connections.changing(server):
         try:
             found = connections.load(server)
-            if found and found.signed_in_at and not connections.end_at_server(found):
+            if found and not connections.end_at_server(found):
                 why = f"{server} has not ended the connection."
         except Stopped:
             why = "What was stored here cannot be read."
