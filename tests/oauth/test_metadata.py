@@ -47,7 +47,6 @@ def test_the_authorization_server_describes_itself(client: FlaskClient) -> None:
 def test_the_authorization_server_is_found_at_each_address_that_clients_try(
     path: str, issued_for: str, client: FlaskClient
 ) -> None:
-    """Its issuer is what the address was made of (RFC 8414 section 3.3)."""
     names = {
         "issuer": f"{ORIGIN}{issued_for}",
         "authorization_endpoint": f"{ORIGIN}/oauth/authorize{issued_for}",
@@ -82,20 +81,6 @@ def test_each_resource_has_a_document(
     }
 
 
-@pytest.mark.parametrize("host", ["localhost:8000", "[::1]:8000", "LOCALHOST:8000"])
-def test_on_loopback_each_name_is_a_server_of_its_own(host: str, client: FlaskClient) -> None:
-    """Clients compare the resource and the issuer with the address that they were given."""
-    origin = f"http://{host.lower()}"
-
-    resource = client.get(f"{RESOURCE}/mcp/app", headers={"Host": host}).json
-    issuer = client.get(AUTHORIZATION_SERVER, headers={"Host": host}).json
-
-    assert resource["resource"] == f"{origin}/mcp/app"
-    assert resource["authorization_servers"] == [ORIGIN]
-    assert issuer["issuer"] == origin
-    assert issuer["token_endpoint"] == f"{origin}/oauth/token"
-
-
 @pytest.mark.parametrize("path", ["/mcp/app", "/mcp/app/"])
 def test_the_challenge_leads_to_the_document_of_the_address_that_was_asked(
     path: str, client: FlaskClient
@@ -108,10 +93,7 @@ def test_the_challenge_leads_to_the_document_of_the_address_that_was_asked(
     assert document["resource"] == f"http://localhost:8000{path}"
 
 
-@pytest.mark.parametrize(
-    "host",
-    ["localhost:9000", "localhost", "me@localhost:8000", 'localhost:8000"x', "localhost:8000/x"],
-)
+@pytest.mark.parametrize("host", ["localhost:9000", "me@localhost:8000", 'localhost:8000"x'])
 def test_other_names_and_ports_are_not_repeated(host: str, client: FlaskClient) -> None:
     document = client.get(f"{RESOURCE}/mcp/app", headers={"Host": host})
 
@@ -133,8 +115,8 @@ def test_a_public_installation_has_one_name(host: str, client: FlaskClient) -> N
 @pytest.mark.parametrize(
     ("path", "method"),
     [
-        *((path, "GET") for path in (AUTHORIZATION_SERVER, f"/mcp/app{AUTHORIZATION_SERVER}")),
-        *((path, "GET") for path in (f"{RESOURCE}/api", f"{RESOURCE}/mcp/app/")),
+        (AUTHORIZATION_SERVER, "GET"),
+        (f"{RESOURCE}/mcp/app", "GET"),
         *((f"/oauth/{name}", "POST") for name in ("token", "register", "revoke")),
         ("/oauth/authorize", None),
     ],
@@ -155,27 +137,16 @@ def test_browser_clients_may_preflight_all_but_the_consent_page(
 
 
 @pytest.mark.parametrize(
-    ("method", "path", "status", "said"),
+    ("method", "path", "status"),
     [
-        ("POST", AUTHORIZATION_SERVER, 405, "GET"),
-        ("DELETE", f"{RESOURCE}/api", 405, "GET"),
-        ("POST", "/.well-known/security.txt", 405, "GET"),
-        ("POST", "/oauth/token/more", 404, "nothing"),
-        *(
-            ("GET", path, 404, "nothing")
-            for path in (
-                *(f"{RESOURCE}{path}" for path in ("/other", "/mcp", "/mcp/app//", "//mcp/app")),
-                *(f"{AUTHORIZATION_SERVER}/other", OPENID),
-            )
-        ),
+        ("POST", AUTHORIZATION_SERVER, 405),
+        ("DELETE", f"{RESOURCE}/api", 405),
+        ("POST", "/oauth/token/more", 404),
+        *(("GET", f"{RESOURCE}{path}", 404) for path in ("/other", "/mcp/app//", "//mcp/app")),
+        *(("GET", path, 404) for path in (f"{AUTHORIZATION_SERVER}/other", OPENID)),
     ],
 )
-def test_a_refusal_of_an_address_or_a_method_says_what_is_there(
-    method: str, path: str, status: int, said: str, client: FlaskClient
+def test_a_wrong_address_or_method_is_refused_as_json(
+    method: str, path: str, status: int, client: FlaskClient
 ) -> None:
-    assert said in refused(client.open(path, method=method), "invalid_request", status)
-
-
-@pytest.mark.parametrize("path", [f"/mcp{RESOURCE}", f"/api/agent{RESOURCE}", f"/mcp/app{OPENID}"])
-def test_there_is_no_document_below_other_addresses(path: str, client: FlaskClient) -> None:
-    assert client.get(path).status_code == 404
+    refused(client.open(path, method=method), "invalid_request", status)

@@ -29,17 +29,6 @@ def end_reason(app: Flask) -> str | None:
         return db.session.scalars(select(OAuthGrant.revoked_reason)).one()
 
 
-def test_parallel_chains_work_inside_the_window_and_do_not_end_each_other(flow: Flow) -> None:
-    first = flow.connect()
-    here = flow.refresh(first["refresh_token"]).json
-    there = flow.refresh(first["refresh_token"]).json
-    assert flow.opens(there)
-    flow.refresh(here["refresh_token"])
-
-    assert flow.refresh(there["refresh_token"]).status_code == 200
-    assert flow.refresh(there["refresh_token"]).status_code == 200
-
-
 def test_a_spent_token_whose_successor_was_used_ends_the_connection(app: Flask, flow: Flow) -> None:
     first = flow.connect()
     second = flow.refresh(first["refresh_token"]).json
@@ -149,34 +138,6 @@ def test_parallel_refreshes_all_succeed_inside_the_window(app: Flask, flow: Flow
     assert all(flow.opens(response.json) for response in responses)
 
 
-@both_databases
-def test_a_late_request_races_the_use_of_the_successor(app: Flask, flow: Flow) -> None:
-    """Either it came first and both work, or it is reuse and nothing works."""
-    for _ in range(4):
-        first = flow.connect()
-        second = flow.refresh(first["refresh_token"]).json
-        assert second is not None
-
-        late, used = at_once(app, [flow.renewal(each) for each in (first, second)])
-
-        assert used.status_code in {200, 400}
-        if late.status_code == 200:
-            assert used.status_code == 200
-            assert flow.opens(late.json)
-        else:
-            assert not (used.status_code == 200 and flow.opens(used.json))
-
-
-@both_databases
-@pytest.mark.constants("webapp.oauth.server", REFRESH_GRACE_SECONDS=0)
-def test_without_a_window_parallel_refreshes_end_the_connection(app: Flask, flow: Flow) -> None:
-    responses = at_once(app, [flow.renewal(flow.connect())] * 6)
-
-    succeeded = [response for response in responses if response.status_code == 200]
-    assert len(succeeded) <= 1
-    assert not any(flow.opens(response.json) for response in succeeded)
-
-
 @pytest.mark.parametrize(("kind", "renewed"), [("access_token", 200), ("refresh_token", 400)])
 def test_only_a_refresh_token_ends_a_lasting_connection(
     kind: str, renewed: int, flow: Flow
@@ -220,15 +181,6 @@ def test_revoking_the_last_token_ends_the_connection_and_what_it_made(
 @pytest.mark.parametrize("token", ["askat_unknown", "x" * 5000, "", "askat_" + "x" * 43])
 def test_revoking_an_unknown_token_succeeds(token: str, flow: Flow) -> None:
     assert flow.revoke(token=token).status_code == 200
-
-
-@pytest.mark.parametrize("hint", ["access_token", "refresh_token", "id_token", ""])
-def test_a_token_type_hint_is_ignored(hint: str, flow: Flow) -> None:
-    body = flow.connect()
-
-    flow.revoke(token=body["access_token"], token_type_hint=hint)
-
-    assert not flow.opens(body)
 
 
 def test_the_token_is_read_from_the_form(flow: Flow) -> None:

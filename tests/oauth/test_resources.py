@@ -2,11 +2,9 @@
 
 import pytest
 from flask import Flask
-from sqlalchemy import update
 
 from tests.api.mcp.conftest import LEGACY, Host
-from tests.oauth.flow import API, MCP, ORIGIN, Flow, bearer, change, location, refused
-from webapp.oauth.models import OAuthGrant
+from tests.oauth.flow import API, MCP, ORIGIN, Flow, bearer, location, refused
 from webapp.oauth.protocol import named_resources
 
 BOTH = {API, MCP}
@@ -123,13 +121,3 @@ PUBLIC = "https://ask.example.org"
 def test_a_public_server_has_no_loopback_names(name: str, paths: list[str], app: Flask) -> None:
     with app.app_context():
         assert named_resources(name) == {f"{PUBLIC}{path}" for path in paths}
-
-
-def test_a_grant_of_which_one_resource_is_no_longer_served_opens_the_other(
-    app: Flask, flow: Flow
-) -> None:
-    first = flow.connect()
-    change(app, update(OAuthGrant).values(resource=f"https://old.example/api {MCP}"))
-
-    assert opened(flow, first) == {MCP}
-    assert opened(flow, flow.refresh(first["refresh_token"]).json) == {MCP}

@@ -1,13 +1,10 @@
 """What a creator is asked for, by what clients send as `scope`, and what is granted."""
 
 import re
-from typing import Any
 
 import pytest
-from flask import Flask
 
 from tests.api.mcp.conftest import LEGACY, Host
-from tests.factories import make_account, make_draft, make_form
 from tests.oauth.flow import ALL_SCOPES, Flow, bearer, refused, ticked
 from webapp.oauth.protocol import PERMISSIONS
 
@@ -27,14 +24,6 @@ ASKED = [
     ("forms:read,responses:read", "forms:read responses:read"),
     ("responses:read forms:read responses:read", "responses:read forms:read"),
 ]
-# one for each way that consent is asked for without naming what is granted
-GENEROUS: list[dict[str, Any]] = [
-    {"resource": None},
-    {"scope": "openid email"},
-    {"scope": None},
-    {"scope": "forms:read forms:write responses:read", "may": ALL_SCOPES.split()},
-    {"scope": None, "resource": None, "may": ALL_SCOPES.split()},
-]
 
 
 def challenged(header: str) -> set[str]:
@@ -49,15 +38,6 @@ def test_unknown_scopes_are_ignored_and_the_response_says_what_was_granted(
 ) -> None:
     assert ticked(flow.ask(scope=asked).text) == granted.split()
     assert flow.connect(scope=asked)["scope"] == granted
-
-
-def test_without_a_scope_the_page_asks_what_both_challenges_name(flow: Flow) -> None:
-    rest = flow.machine.get("/api/forms").headers["WWW-Authenticate"]
-    mcp = flow.machine.post("/mcp/app", json={}).headers["WWW-Authenticate"]
-
-    asked = set(ticked(flow.ask(scope=None).text))
-
-    assert asked == challenged(rest) == challenged(mcp) == {*PERMISSIONS}
 
 
 @pytest.mark.parametrize("scope", [None, "openid", ALL])
@@ -122,27 +102,3 @@ def test_a_client_that_cannot_refresh_is_not_offered_to_stay(scope: str | None, 
     assert set(body["scope"].split()) == {*PERMISSIONS}
     assert "refresh_token" not in body
     refused(flow.refresh("askrt_" + "x" * 43), "unauthorized_client")
-
-
-@pytest.mark.parametrize("asked", GENEROUS)
-def test_a_generous_consent_opens_neither_other_accounts_nor_the_creators_confirmation(
-    asked: dict[str, Any], app: Flask, flow: Flow, creator: Any
-) -> None:
-    token = flow.connect(**asked)["access_token"]
-    with app.app_context():
-        stranger = make_account().id
-        form, draft = make_form(stranger, title="Theirs"), make_draft(stranger)
-        own = make_draft(creator.id)
-    host, headers = Host(app, token, LEGACY), bearer(token)
-
-    theirs = (f"forms/{form.id}", f"forms/{form.id}/responses", f"drafts/{draft.id}")
-    found = [flow.machine.get(f"/api/{path}", headers=headers).status_code for path in theirs]
-    tools = [host.use("publish_form_draft", draftId=each.id) for each in (draft, own)]
-    tools += [host.use(f"get_form{what}", formId=form.id) for what in ("", "_responses")]
-    published = flow.machine.post(f"/api/drafts/{own.id}/publish", headers=headers)
-
-    assert found == [404] * 3
-    assert all(result.is_error for result in tools)
-    assert flow.machine.get("/api/forms", headers=headers).json["forms"] == []
-    assert "Theirs" not in host.send("tools/call", {"name": "list_forms", "arguments": {}}).text
-    assert (published.status_code, published.json["code"]) == (409, "draft_not_confirmed")

@@ -112,13 +112,6 @@ def test_another_client_can_neither_use_nor_spend_nor_revoke_what_is_ours(flow: 
     assert flow.refresh(body["refresh_token"]).status_code == 200
 
 
-def test_a_code_expires(app: Flask, flow: Flow) -> None:
-    code = flow.code()
-    change(app, update(OAuthCode).values(expires_at=utc_now()))
-
-    refused(flow.redeem(code), "invalid_grant")
-
-
 @pytest.mark.parametrize(
     ("changed", "error", "status"),
     [
@@ -300,3 +293,10 @@ def test_guesses_at_once_are_no_more_than_one(app: Flask, flow: Flow) -> None:
         assert db.session.scalars(select(OAuthGrant.revoked_reason)).one() == "code_reuse"
         reuse = select(func.count()).where(AuditEvent.kind == AuditKind.CODE_REUSED)
         assert db.session.scalar(reuse) == 1
+
+
+def test_a_code_expires(app: Flask, flow: Flow) -> None:
+    code = flow.code()
+    change(app, update(OAuthCode).values(expires_at=utc_now()))
+
+    refused(flow.redeem(code), "invalid_grant")

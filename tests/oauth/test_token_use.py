@@ -1,16 +1,15 @@
 """Access tokens at the API: what they open, and the challenge when they do not."""
 
 from collections.abc import Iterable
-from datetime import timedelta
 
 import pytest
 from flask import Flask
-from sqlalchemy import event, func, select, update
+from sqlalchemy import update
 
-from tests.oauth.flow import API, REDIRECT, Flow, bearer, change
-from webapp.base.database import db, utc_now
+from tests.oauth.flow import API, Flow, bearer, change
+from webapp.base.database import utc_now
 from webapp.base.vocabulary import Scope
-from webapp.oauth.models import OAuthClient, OAuthGrant, OAuthToken
+from webapp.oauth.models import OAuthGrant, OAuthToken
 from webapp.oauth.tokens import issue_token
 from webapp.records.accounts.models import Account
 
@@ -112,42 +111,3 @@ def test_a_refresh_token_is_no_access_token(app: Flask, flow: Flow) -> None:
     refresh_token = flow.connect()["refresh_token"]
 
     assert 'error="invalid_token"' in refusal(app, **bearer(refresh_token))[0]
-
-
-@pytest.mark.parametrize(("seconds", "again"), [(50, False), (61, True)])
-def test_token_use_is_stored_at_most_once_a_minute(
-    seconds: int, app: Flask, token: str, *, again: bool
-) -> None:
-    before = utc_now() - timedelta(seconds=seconds)
-    change(app, update(OAuthGrant).values(last_used_at=before))
-
-    app.test_client().get("/api/forms", headers=bearer(token))
-
-    with app.app_context():
-        noted = db.session.scalars(select(OAuthGrant.last_used_at)).one()
-    assert (noted != before) == again
-
-
-def test_a_read_only_database_serves_reads_and_reports_the_rest(app: Flask, token: str) -> None:
-    """As on a disk that is full or mounted for reading."""
-    client = app.test_client()
-    with app.app_context():
-        engine = db.engine
-        engine.dispose()
-        refuse = lambda connection, _: connection.execute("PRAGMA query_only=ON")  # noqa: E731
-        event.listen(engine, "connect", refuse)
-        reads = [client.get("/api/forms", headers=bearer(token)).status_code for _ in range(2)]
-        written = client.post("/oauth/register", json={"redirect_uris": [REDIRECT]})
-        event.remove(engine, "connect", refuse)
-        engine.dispose()
-
-    assert reads == [200, 200]
-    assert (written.status_code, written.json["error"]) == (500, "server_error")
-
-
-def test_issuing_tokens_makes_one_client(app: Flask, account: Account) -> None:
-    tokens = {issue(app, account, []) for _ in range(3)}
-    with app.app_context():
-        clients = db.session.scalar(select(func.count()).select_from(OAuthClient))
-
-    assert (len(tokens), clients) == (3, 1)

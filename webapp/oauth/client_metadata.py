@@ -25,12 +25,8 @@ LOOK_ALIKES = str.maketrans(
     | dict.fromkeys("вьъβʙƅɓᏼ86", "b")
     | dict.fromkeys("сϲᴄⲥꮯҫ¢©", "c")
 )
-# letters of emoji, which NFKD does not simplify: A to Z squared, circled and as flags
-EMOJI_LETTERS = {
-    first + place: letter
-    for first in (0x1F150, 0x1F170, 0x1F1E6)
-    for place, letter in enumerate("abcdefghijklmnopqrstuvwxyz")
-}
+# A to Z squared, circled and as flags, which NFKD does not simplify
+EMOJI_LETTERS = re.compile("[\U0001f150-\U0001f1ff]")
 # whole words only, because "authenticator" and "unofficial" claim nothing
 CLAIM = re.compile(
     r"(?<![^\W\d_])(?:(?:ver|cert|zert)ifi(?:ed|ee?|ziert|cad[oa]|cat[oa])|official(?:ly)?|oficial"
@@ -60,6 +56,8 @@ def is_showable(name: str) -> bool:
     of_one_writing = len(scripts) <= 1 or any(scripts <= together for together in TOGETHER)
     if not letters or letters & BLANK_LETTERS or not of_one_writing or _has_stacked_marks(name):
         return False
+    if EMOJI_LETTERS.search(name):
+        return False
     # reduce the name to its look: without case, accents, signs and other scripts
     folded = _words(name.replace("ß", "b")).translate(LOOK_ALIKES)
     if OURS.search(re.sub("[^a-z]+", " ", folded).strip()):
@@ -78,7 +76,7 @@ def _has_stacked_marks(name: str) -> bool:
 
 def _words(name: str) -> str:
     """Return the name without case, accents and invisible characters, with camelCase split."""
-    plain = normalized("NFKD", name.translate(EMOJI_LETTERS))
+    plain = normalized("NFKD", name)
     apart = re.sub("(?<=[a-z])(?=[A-Z])", " ", plain)
     return "".join(char for char in apart if unicodedata.category(char)[0] not in "MC").casefold()
 

@@ -125,51 +125,32 @@ def let_publish(
     The setting applies to all grants of the client that have forms:write.
     """
     with write_transaction():
-        _lock_trust(account_id)
-        same = OAuthGrant.client_pk == get_grant(account_id, grant_id).client_pk
-        grants = _grants(account_id, same, is_live(now))
+        grants = set_trust(get_grant(account_id, grant_id), allowed=allowed, now=now, by=by)
         if not grants:
             raise _no_connection()
-        _trust(grants, allowed=allowed)
-        connection = Connection(grants)
-        kind = AuditKind.TRUST_GIVEN if connection.attests_publish else AuditKind.TRUST_ENDED
-        add_grant_event(kind, grants[0], by, now)
-    return connection
+        return Connection(grants)
 
 
-def trust_alike(grant: OAuthGrant, *, now: datetime, by: Actor = SYSTEM) -> None:
-    """Apply the trust of a new grant to all live grants of its client; the caller commits.
+def set_trust(grant: OAuthGrant, *, allowed: bool, now: datetime, by: Actor) -> list[OAuthGrant]:
+    """Set the trust of all grants of this client that have not ended, and return them.
 
-    The creator sees them as one agent, and the consent page asked about that agent.
+    The creator sees them as one agent. Only grants with forms:write can have the trust. The caller
+    commits.
     """
-    _lock_trust(grant.account_id)
-    living = (OAuthGrant.revoked_at.is_(None), OAuthGrant.expires_at > now)
-    earlier = _grants(
-        grant.account_id,
-        OAuthGrant.client_pk == grant.client_pk,
-        OAuthGrant.id != grant.id,
-        *living,
-    )
-    if _trust(earlier, allowed=grant.attests_publish):
-        kind = AuditKind.TRUST_GIVEN if grant.attests_publish else AuditKind.TRUST_ENDED
-        add_grant_event(kind, grant, by, now)
-
-
-def _lock_trust(account_id: str) -> None:
-    """Serialise changes of trust until the transaction ends, as one of them may add a grant.
-
-    The lock still lets others add rows that refer to the account.
-    """
-    locked = select(Account.id).where(Account.id == account_id)
+    # serialises changes of trust, as one of them may add a grant; others may still refer to the
+    # account
+    locked = select(Account.id).where(Account.id == grant.account_id)
     db.session.execute(locked.with_for_update(key_share=True))
-
-
-def _trust(grants: list[OAuthGrant], *, allowed: bool) -> bool:
-    """Set the trust, which only grants with forms:write can have; return whether any changed."""
-    before = [grant.attests_publish for grant in grants]
-    for grant in grants:
-        grant.attests_publish = allowed and Scope.FORMS_WRITE in grant.scope.split()
-    return before != [grant.attests_publish for grant in grants]
+    same = OAuthGrant.client_pk == grant.client_pk
+    living = (OAuthGrant.revoked_at.is_(None), OAuthGrant.expires_at > now)
+    grants = _grants(grant.account_id, same, *living)
+    before = [each.attests_publish for each in grants]
+    for each in grants:
+        each.attests_publish = allowed and Scope.FORMS_WRITE in each.scope.split()
+    if before != [each.attests_publish for each in grants]:
+        kind = AuditKind.TRUST_GIVEN if allowed else AuditKind.TRUST_ENDED
+        add_grant_event(kind, grant, by, now)
+    return grants
 
 
 def add_grant_event(kind: AuditKind, grant: OAuthGrant, by: Actor, now: datetime) -> None:

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from authlib.oauth2 import OAuth2Error
 from flask import request
 from flask_limiter import RateLimitExceeded
-from werkzeug.exceptions import HTTPException, MethodNotAllowed
+from werkzeug.exceptions import HTTPException
 
 from webapp.base import config_readers
 from webapp.base.config import settings
@@ -120,6 +120,12 @@ GENERAL = {
     "unsupported_response_type": "The response_type is not code, the only one offered.",
 }
 REFUSED = "The request was refused; read the documentation of this server."
+REFUSAL = "The request cannot be read as one of this address."
+REFUSALS = {
+    404: "There is nothing at this address.",
+    405: "This address takes no such method; the Allow header names those that it takes.",
+    413: f"The body is larger than {BODY_MAX_BYTES // 1024} KiB.",
+}
 
 
 def worded(error: OAuth2Error) -> OAuth2Error:
@@ -138,12 +144,4 @@ def described(error: HTTPException) -> tuple[str, str]:
     if error.code == HTTPStatus.INTERNAL_SERVER_ERROR:
         # a request may have stored something before it failed, such as a spent code
         return "server_error", "Something broke on our side. Try again."
-    if isinstance(error, MethodNotAllowed):
-        method = "POST" if "POST" in (error.valid_methods or ()) else "GET"
-        return "invalid_request", f"This address takes {method} requests only."
-    said = "The request cannot be read as one of this address."
-    if error.code == HTTPStatus.NOT_FOUND:
-        said = "There is nothing at this address."
-    if error.code == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
-        said = f"The body is larger than {BODY_MAX_BYTES // 1024} KiB."
-    return "invalid_request", said
+    return "invalid_request", REFUSALS.get(error.code or 0, REFUSAL)

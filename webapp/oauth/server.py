@@ -26,7 +26,7 @@ from webapp.base.database import db, utc_now, write_transaction
 from webapp.base.text import token_hash
 from webapp.base.vocabulary import RevokedReason, Scope, TokenKind
 from webapp.oauth import protocol, tokens
-from webapp.oauth.connections import add_grant_event, trust_alike
+from webapp.oauth.connections import add_grant_event, set_trust
 from webapp.oauth.models import OAuthClient, OAuthCode, OAuthGrant, OAuthToken
 from webapp.records.accounts.models import Account
 from webapp.records.audit import AuditKind
@@ -89,7 +89,6 @@ class AuthorizationCodeGrant(rfc6749.grants.AuthorizationCodeGrant):
         with write_transaction():
             scope, resource = self.allowed_scope, " ".join(self.resources)
             grant = tokens.add_grant(request.user.id, request.client, scope, resource, now=now)
-            grant.attests_publish = bool(self.attests_publish)
             db.session.add(
                 OAuthCode(
                     code_hash=token_hash(code),
@@ -102,7 +101,8 @@ class AuthorizationCodeGrant(rfc6749.grants.AuthorizationCodeGrant):
             )
             add_grant_event(AuditKind.CONSENT, grant, request_audit.creator(), now)
             if self.attests_publish is not None:
-                trust_alike(grant, now=now, by=request_audit.creator())
+                grant.attests_publish = self.attests_publish
+                set_trust(grant, allowed=self.attests_publish, now=now, by=request_audit.creator())
 
     def query_authorization_code(self, code: str, client: OAuthClient) -> OAuthCode | None:
         """Return the code, spent or not; None if it is unknown, expired or another client's."""
@@ -333,18 +333,6 @@ class Server(AuthorizationServer):
 
     def create_oauth2_request(self, _request: Any) -> Request:
         return Request()
-
-    def get_authorization_grant(self, request: Any) -> Any:
-        """Refuse a missing response_type as an invalid request (RFC 6749 section 4.1.2.1)."""
-        try:
-            return super().get_authorization_grant(request)
-        except rfc6749.UnsupportedResponseTypeError as error:
-            if request.payload.response_type:
-                raise
-            raise rfc6749.InvalidRequestError(
-                "The parameter response_type is missing.",
-                redirect_uri=error.redirect_uri,
-            ) from error
 
     def handle_error_response(self, request: Any, error: OAuth2Error) -> Any:
         if isinstance(error, rfc6749.InvalidClientError):  # hosts register again only after a 401

@@ -11,7 +11,7 @@ from tests.oauth.flow import EMAIL, PASSWORD, REDIRECT, register, sign_in
 from webapp.base.config import settings
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import ClientKind, Scope, TokenKind
-from webapp.oauth.client_metadata import is_showable, stays_on_this_computer
+from webapp.oauth.client_metadata import is_showable
 from webapp.oauth.guard import find_access_token
 from webapp.oauth.models import NAMELESS, OAuthClient
 from webapp.oauth.registration import create_client
@@ -53,6 +53,28 @@ def test_a_name_that_misleads_is_not_shown(name: str, *, shown: bool) -> None:
     assert is_showable(name) == shown
 
 
+THEIRS, EVIL = "https://claude.ai/api/mcp/auth_callback", "https://evil.example/cb"
+
+
+@pytest.mark.usefixtures("app_context")
+@pytest.mark.parametrize(
+    ("redirect_uris", "shown"),
+    [
+        *((uris, NAMELESS) for uris in ([THEIRS, EVIL], [EVIL, THEIRS], ["claude.ai:/cb"])),
+        (["claude.ai:/cb", THEIRS], NAMELESS),
+        ([THEIRS, "https://claude.ai:8443/other", "https://CLAUDE.ai/cb"], "claude.ai"),
+    ],
+)
+def test_only_the_host_where_every_code_goes_is_a_name_but_the_operator_may_give_any(
+    redirect_uris: list[str], shown: str, client: FlaskClient
+) -> None:
+    body = register(client, client_name="Askback", redirect_uris=redirect_uris)
+    made, _ = create_client("Askback command line", [REDIRECT], public=True, now=utc_now())
+
+    assert stored(body["client_id"]).name == shown
+    assert stored(made).name == "Askback command line"
+
+
 @pytest.mark.parametrize(
     ("client_id", "kind", "host"),
     [
@@ -86,36 +108,3 @@ def test_a_name_is_judged_whenever_it_is_shown(
     sign_in(client)
 
     assert f"<bdi>{host}</bdi>" in client.get(PAGE).text
-
-
-THEIRS, EVIL = "https://claude.ai/api/mcp/auth_callback", "https://evil.example/cb"
-
-
-@pytest.mark.usefixtures("app_context")
-@pytest.mark.parametrize(
-    ("redirect_uris", "shown"),
-    [
-        *((uris, NAMELESS) for uris in ([THEIRS, EVIL], [EVIL, THEIRS], ["claude.ai:/cb"])),
-        (["claude.ai:/cb", THEIRS], NAMELESS),
-        ([THEIRS, "https://claude.ai:8443/other", "https://CLAUDE.ai/cb"], "claude.ai"),
-    ],
-)
-def test_only_the_host_where_every_code_goes_is_a_name_but_the_operator_may_give_any(
-    redirect_uris: list[str], shown: str, client: FlaskClient
-) -> None:
-    body = register(client, client_name="Askback", redirect_uris=redirect_uris)
-    made, _ = create_client("Askback command line", [REDIRECT], public=True, now=utc_now())
-
-    assert stored(body["client_id"]).name == shown
-    assert stored(made).name == "Askback command line"
-
-
-HERE = """
-http://127.0.0.1:9/cb http://localhost/cb https://localhost:8443/cb https://127.0.0.1/cb
-https://[::1]:8443/cb https://app.localhost/cb com.example.app:/cb editor://oauth/cb
-""".split()  # noqa: SIM905
-
-
-@pytest.mark.parametrize("uri", [*HERE, "https://app.example/cb", "https://localhost.example/cb"])
-def test_loopback_redirects_are_recognized(uri: str) -> None:
-    assert stays_on_this_computer(uri) == (uri in HERE)

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from limits import parse_many
 from sqlalchemy import select
 
 from tests.oauth.flow import ALL_SCOPES, REDIRECT, Flow, refused, register
@@ -13,7 +12,6 @@ from webapp.base.database import db, utc_now
 from webapp.oauth import endpoints
 from webapp.oauth.models import OAuthClient
 from webapp.oauth.registration import Refused, create_client
-from webapp.oauth.tokens import UNUSED_CLIENT_KEPT
 
 
 def test_a_client_registers_itself(client: FlaskClient) -> None:
@@ -82,18 +80,6 @@ def test_what_is_no_json_or_huge_is_refused(
     refused(response, error, status)
 
 
-@pytest.mark.parametrize("unset", [None, "", []])
-def test_what_is_unset_is_absent(unset: object, client: FlaskClient) -> None:
-    names = ("client_name", "grant_types", "response_types", "token_endpoint_auth_method")
-    ignored = ("scope", "client_uri", "logo_uri", "contacts", "jwks", "application_type")
-
-    body = register(client, **dict.fromkeys(names + ignored, unset))
-
-    sent = client.post("/oauth/register", json={"redirect_uris": [REDIRECT]}).json
-    own = dict.fromkeys(("client_id", "client_secret", "client_id_issued_at"))
-    assert body | own == sent | own
-
-
 @pytest.mark.parametrize(
     ("sent", "granted"),
     [
@@ -137,29 +123,6 @@ def test_addresses_that_are_not_taken_are_named(app: Flask, flow: Flow) -> None:
     for uri in bad:
         page = flow.ask(redirect_uri=uri)
         assert (page.status_code, "Location" in page.headers) == (400, False)
-
-
-def test_of_many_addresses_twenty_are_taken(client: FlaskClient) -> None:
-    uris = [f"{REDIRECT}/{number}" for number in range(22)]
-
-    body = register(client, redirect_uris=uris)
-
-    assert body["redirect_uris"] == uris[:20]
-    assert [each["redirect_uri"] for each in body["refused_redirect_uris"]] == uris[20:]
-
-
-def test_many_may_register_behind_one_address(client: FlaskClient) -> None:
-    """As an office or a hosted assistant does, whose clients have secrets."""
-    ids = {register(client)["client_id"] for _ in range(300)}
-
-    assert len(ids) == 300
-
-
-def test_what_an_address_stores_in_a_day_is_bounded() -> None:
-    """Unused clients are kept a day, some 16 KiB each at most."""
-    limits = parse_many(endpoints.REGISTRATION_RATE)
-
-    assert max(limits).get_expiry() == UNUSED_CLIENT_KEPT.total_seconds()
 
 
 def test_the_ceiling_counts_new_clients_only(

@@ -95,24 +95,6 @@ def test_the_port_of_another_install_is_no_default(flow: Flow) -> None:
     assert flow.ask(redirect_uri="http://127.0.0.1:5000/cb").status_code == 200
 
 
-@pytest.mark.parametrize("method", [None, "client_secret_basic", "client_secret_post"])
-def test_a_client_with_a_secret_is_nobody_elses(method: str | None, client: FlaskClient) -> None:
-    first, second = (public(client, token_endpoint_auth_method=method) for _ in range(2))
-
-    assert first["client_id"] != second["client_id"]
-    assert first["client_secret"] != second["client_secret"]
-
-
-def test_nobody_learns_that_others_use_the_same_app(app: Flask, client: FlaskClient) -> None:
-    before = public(client)
-    change(app, update(OAuthClient).values(created_at=utc_now() - timedelta(days=3)))
-
-    after = public(client)
-
-    assert after.pop("client_id_issued_at") - before.pop("client_id_issued_at") < 3600
-    assert after == before
-
-
 @both_databases
 def test_registrations_at_once_are_one_client(app: Flask) -> None:
     def call() -> object:
@@ -135,17 +117,6 @@ def test_registered_again_it_is_young_again(app: Flask, client: FlaskClient) -> 
         list(purge_dead(utc_now() + timedelta(hours=25)))
     assert count(app, OAuthClient) == 0
     assert public(client)["client_id"] == again == known
-
-
-def test_a_client_that_is_gone_hears_so_and_registers_anew(app: Flask, flow: Flow) -> None:
-    flow.client = known = public(flow.browser)
-    with app.app_context():
-        list(purge_dead(utc_now() + timedelta(hours=25)))
-
-    refused(flow.redeem("askac_x"), "invalid_client", 401)
-    refused(flow.refresh("askrt_x"), "invalid_client", 401)
-    assert public(flow.browser)["client_id"] == known["client_id"]
-    flow.connect()
 
 
 def test_a_client_that_is_switched_off_stays_so(app: Flask, client: FlaskClient) -> None:
@@ -184,15 +155,6 @@ def grants(app: Flask) -> list[OAuthGrant]:
         return list(db.session.scalars(select(OAuthGrant).join(Account).order_by(Account.email)))
 
 
-def test_the_consent_of_one_is_none_of_another(both: tuple[Flow, Flow]) -> None:
-    mine, theirs = both
-    mine.connect()
-
-    assert location(mine.ask(prompt="none"))["error"] == "consent_required"
-    assert way_back(theirs.ask(prompt="none"))["error"] == "consent_required"
-    assert theirs.browser.get("/connections").text.count("Example agent") == 0
-
-
 def test_tokens_belong_to_the_account_that_consented(app: Flask, both: tuple[Flow, Flow]) -> None:
     tokens = [flow.connect() for flow in both]
     with app.app_context():
@@ -208,26 +170,6 @@ def test_tokens_belong_to_the_account_that_consented(app: Flask, both: tuple[Flo
         flow.refresh(body["refresh_token"]) for flow, body in zip(both, tokens, strict=True)
     ]
     assert [response.status_code for response in refreshed] == [400, 200]
-
-
-def test_trust_and_mutes_belong_to_one_account(app: Flask, both: tuple[Flow, Flow]) -> None:
-    mine, theirs = both
-    theirs.connect()
-    mine.redeem(location(mine.decide(trust="on"))["code"])
-    now = utc_now()
-    own, other = grants(app)
-    assert (own.attests_publish, other.attests_publish) == (True, False)
-
-    with app.app_context():
-        connections.set_muted(own.account_id, own.id, muted=True, now=now)
-        connections.let_publish(other.account_id, other.id, allowed=False, now=now)
-
-        assert connections.list_muted(own.account_id, now=now)
-        assert not connections.list_muted(other.account_id, now=now)
-        for account_id, trusted in ((own.account_id, True), (other.account_id, False)):
-            (connection,) = connections.list_connections(account_id, now=now)
-            assert connection.attests_publish == trusted
-            assert Scope.FORMS_WRITE in connection.scopes
 
 
 def test_a_code_works_for_its_own_install_only(both: tuple[Flow, Flow]) -> None:
@@ -250,3 +192,40 @@ def test_failures_of_one_install_do_not_lock_out_another(both: tuple[Flow, Flow]
     assert theirs.refresh(tokens["refresh_token"]).status_code == 200
     revoked = [mine.revoke(token="askrt_" + "x" * 43).status_code for _ in range(200)]
     assert set(revoked) == {200}  # an office shares the client of an app
+
+
+@pytest.mark.parametrize("method", [None, "client_secret_basic", "client_secret_post"])
+def test_a_client_with_a_secret_is_nobody_elses(method: str | None, client: FlaskClient) -> None:
+    first, second = (public(client, token_endpoint_auth_method=method) for _ in range(2))
+
+    assert first["client_id"] != second["client_id"]
+    assert first["client_secret"] != second["client_secret"]
+
+
+def test_the_consent_of_one_is_none_of_another(both: tuple[Flow, Flow]) -> None:
+    mine, theirs = both
+    mine.connect()
+
+    assert location(mine.ask(prompt="none"))["error"] == "consent_required"
+    assert way_back(theirs.ask(prompt="none"))["error"] == "consent_required"
+    assert theirs.browser.get("/connections").text.count("Example agent") == 0
+
+
+def test_trust_and_mutes_belong_to_one_account(app: Flask, both: tuple[Flow, Flow]) -> None:
+    mine, theirs = both
+    theirs.connect()
+    mine.redeem(location(mine.decide(trust="on"))["code"])
+    now = utc_now()
+    own, other = grants(app)
+    assert (own.attests_publish, other.attests_publish) == (True, False)
+
+    with app.app_context():
+        connections.set_muted(own.account_id, own.id, muted=True, now=now)
+        connections.let_publish(other.account_id, other.id, allowed=False, now=now)
+
+        assert connections.list_muted(own.account_id, now=now)
+        assert not connections.list_muted(other.account_id, now=now)
+        for account_id, trusted in ((own.account_id, True), (other.account_id, False)):
+            (connection,) = connections.list_connections(account_id, now=now)
+            assert connection.attests_publish == trusted
+            assert Scope.FORMS_WRITE in connection.scopes
