@@ -20,7 +20,6 @@ from webapp.base.config import Settings
 from webapp.base.data_folder import SPOOL, SPOOLED_SECONDS, empty_spool, spool_folder
 from webapp.records.accounts.models import Account
 from webapp.web.form_body_limits import (
-    ANSWER_BODY_MAX_BYTES,
     FORM_BODY_MAX_BYTES,
     UPLOAD_BODY_MAX_BYTES,
 )
@@ -145,7 +144,7 @@ def test_a_body_of_the_largest_size_reaches_the_application(served: Flask) -> No
 
 
 def too_large(path: str) -> str:
-    of_pages = {"/q/1": ANSWER_BODY_MAX_BYTES, "/check": FORM_BODY_MAX_BYTES}
+    of_pages = dict.fromkeys(("/q/1", "/check"), FORM_BODY_MAX_BYTES)
     return f"Content-Length: {of_pages.get(path, UPLOAD_BODY_MAX_BYTES) + 1}"
 
 

@@ -9,7 +9,7 @@ import pytest
 from flask import Flask, Response
 from flask.testing import FlaskClient
 
-from tests.serving import get, new_app, serving
+from tests.serving import new_app
 from webapp.base.config import Settings
 from webapp.voice.audio_store import audio_store
 from webapp.web.byte_ranges import recording_response
@@ -91,18 +91,6 @@ def test_what_we_do_not_do_in_parts_is_sent_whole(
     assert "Content-Range" not in answer.headers
 
 
-@pytest.mark.parametrize("headers", [{}, {"Range": "bytes=0-1"}])
-def test_head_tells_the_whole_length_and_reads_nothing(
-    browser: FlaskClient, tmp_path: Path, headers: dict[str, str]
-) -> None:
-    (tmp_path / "recordings" / KEY).unlink()
-
-    answer = browser.head("/test/played", headers=headers)
-
-    assert (answer.status_code, answer.data) == (200, b"")
-    assert answer.headers["Content-Length"] == str(SIZE)
-
-
 @pytest.mark.parametrize("asked", ["", "bytes=1-2", f"bytes={SIZE}-"])
 def test_it_is_no_page_of_ours_and_for_no_other_origin(browser: FlaskClient, asked: str) -> None:
     headers = browser.get("/test/played", headers={"Range": asked}).headers
@@ -115,13 +103,3 @@ def test_it_is_no_page_of_ours_and_for_no_other_origin(browser: FlaskClient, ask
     assert "sandbox" in headers.getlist("Content-Security-Policy")
     assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
     assert headers.getlist("Cache-Control") == ["private, no-store"]
-
-
-@pytest.mark.parametrize("asked", ["", "Range: bytes=300000-699998"])
-def test_the_server_sends_the_same(recorded_app: Flask, asked: str) -> None:
-    with serving(recorded_app):
-        sent = get(recorded_app, "/test/played", *filter(None, [asked]))
-
-    head, _, body = sent.partition(b"\r\n\r\n")
-    assert body == (CONTENT[300_000:699_999] if asked else CONTENT)
-    assert f"content-length: {len(body)}".encode() in head

@@ -4,16 +4,12 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from flask import Flask
-from flask.testing import FlaskClient
-from sqlalchemy import event, text
+from sqlalchemy import text
 
 from tests.databases import both_empty_databases
-from tests.oauth.flow import bearer
-from tests.services import free_port
 from webapp.app.factory import create_app
 from webapp.base.config import Settings
 from webapp.base.database import db, schema
-from webapp.oauth.protocol import ACCESS_PREFIX, new_secret
 
 Make = Callable[..., Flask]
 
@@ -54,16 +50,6 @@ def readiness(app: Flask) -> tuple[int, dict[str, str]]:
     return answer.status_code, answer.json
 
 
-def test_healthz_uses_no_database(app: Flask, client: FlaskClient) -> None:
-    asked: list[str] = []
-    with app.app_context():
-        event.listen(db.engine, "before_cursor_execute", lambda *_: asked.append("statement"))
-        event.listen(db.engine, "checkout", lambda *_: asked.append("connection"))
-
-    assert client.get("/healthz").json == {"status": "ok"}
-    assert asked == []
-
-
 @both_empty_databases
 def test_a_migrated_database_is_ready_until_the_server_stops(migrated: Flask) -> None:
     ready = {"status": "ok", "database": "ok", "redis": "not used"}
@@ -99,34 +85,11 @@ def test_the_schema_of_another_version_is_not_ready(
     assert what in said["database"]
 
 
-@both_empty_databases
-def test_without_the_schema_people_and_agents_are_asked_to_come_back(fresh: Flask) -> None:
-    client = fresh.test_client()
-
-    page = client.get("/r/some-link-some-link-so")
-    call = client.get("/api/forms", headers=bearer(new_secret(ACCESS_PREFIX)))
-
-    assert page.status_code == 503
-    assert "We can’t reach the database right now." in page.text
-    assert (call.status_code, call.json["code"]) == (500, "storage_unavailable")
-
-
 @pytest.mark.parametrize("empty_database_url", ["postgresql"], indirect=True)
 def test_an_unavailable_database_is_not_ready(make: Make, empty_database_url: str) -> None:
     status, said = readiness(make(empty_database_url.replace("host=", "host=/nowhere")))
 
     assert (status, said["database"]) == (503, "unreachable")
-
-
-@pytest.mark.parametrize("empty_database_url", ["sqlite"], indirect=True)
-def test_an_unavailable_redis_is_only_degraded(make: Make, empty_database_url: str) -> None:
-    app = make(empty_database_url, f"redis://127.0.0.1:{free_port()}/0")
-    with app.app_context():
-        schema.upgrade()
-
-    status, said = readiness(app)
-
-    assert (status, said["redis"]) == (200, "degraded")
 
 
 @both_empty_databases

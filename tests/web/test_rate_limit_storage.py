@@ -2,12 +2,10 @@
 
 import os
 import signal
-import threading
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import pytest
 import redis
@@ -20,7 +18,7 @@ from tests.services import free_port, redis_server
 from webapp.base.config import Settings
 from webapp.base.database import utc_now
 from webapp.records.accounts import invites
-from webapp.web.limiter import BREATH_SECONDS, LimitStorage, limiter
+from webapp.web.limiter import LimitStorage
 
 LIMIT = parse("5/minute")
 
@@ -116,118 +114,6 @@ def test_each_process_lets_its_limit_pass(
     fault(server)
 
     assert before + limiter.passed(30) == LIMIT.amount
-
-
-def test_three_errors_in_a_row_pause_redis_and_an_answer_resets_their_count(
-    server: Server,
-) -> None:
-    other, limiter = Process(server), Process(server)
-    other.passed(LIMIT.amount)
-
-    full(server)
-    for key, pauses in (("a", 0), ("b", 0), ("key", 0), ("c", 0), ("d", 0), ("e", 1)):
-        limiter.storage._paused_until = AWAKE
-        limiter.hit(LIMIT, key)
-        until = limiter.storage._paused_until
-        assert (until > time.monotonic() + BREATH_SECONDS) == bool(pauses)
-    server.connection.config_set("maxmemory", "0")
-    assert (limiter.passed(1), other.passed(1)) == (0, 0)  # it counts again
-
-
-def test_a_call_is_uncounted_where_it_was_counted_and_no_other_is(server: Server) -> None:
-    first, second = Process(server), Process(server)
-    first.passed(5)
-    first.give_back()
-    assert (second.passed(9), first.passed(9)) == (1, 0)
-
-    server.connection.flushall()
-    first, second = Process(server), Process(server)
-    second.passed(5)
-    first.passed(1, paused=PAUSED)
-    first.give_back()
-    assert first.passed(9) == 0
-
-
-def test_a_call_that_redis_refuses_uncounts_no_other(
-    server: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first, second = Process(server), Process(server)
-    ask = first.storage._ask
-    second.passed(4)
-
-    def after_another_call(question: Callable[..., bool]) -> bool | None:
-        monkeypatch.setattr(first.storage, "_ask", ask)
-        assert first.passed(1) == 1
-        answer: bool | None = ask(question)
-        return answer
-
-    monkeypatch.setattr(first.storage, "_ask", after_another_call)
-    assert first.passed(1) == 0
-    first.give_back()
-
-    assert second.passed(9) == 1
-
-
-def test_a_write_waits_at_most_half_a_second_for_a_redis_that_hangs(
-    server: Server, app: Flask, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It asks once, for as long as connecting and answering may take."""
-    storage = cast(Any, limiter.storage)
-    pool, ask = storage._redis.storage.connection_pool.connection_kwargs, storage._ask
-    waited: list[float] = []
-
-    def count(question: Callable[[Any], Any]) -> Any:
-        def counted(redis: Any) -> Any:
-            waited.append(pool["socket_connect_timeout"] + pool["socket_timeout"])
-            return question(redis)
-
-        return ask(counted)
-
-    monkeypatch.setattr(storage, "_ask", count)
-    monkeypatch.setattr("webapp.web.limiter.BREATH_SECONDS", 60)
-    hung(server)
-
-    sign_in(app.test_client(), password="wrong")  # which several limits count
-
-    assert sum(waited) == 0.5
-
-
-def storm(server: Server, seconds: float) -> list[int]:
-    """How many calls of one key two processes let through, while Redis is full, hangs and is well
-    again a few times each second.
-    """
-    limit, end, stop = parse("40/hour"), time.monotonic() + seconds, threading.Event()
-
-    def flap() -> None:
-        while not stop.wait(0.1):
-            server.connection.config_set("maxmemory", "1")
-            time.sleep(0.1)
-            server.connection.config_set("maxmemory", "0")
-            hung(server)
-            time.sleep(0.3)
-            server.signal(signal.SIGCONT)
-
-    def call(limiter: Process) -> int:
-        passed = 0
-        while time.monotonic() < end:
-            passed += limiter.hit(limit, "key")
-            time.sleep(0.01)
-        return passed
-
-    processes = [Process(server), Process(server)]
-    with ThreadPoolExecutor(17) as threads:
-        threads.submit(flap)
-        runs = [threads.map(call, [each] * 8) for each in processes]
-        counts = [sum(run) for run in runs]
-        stop.set()
-    return counts
-
-
-@pytest.mark.parametrize("seconds", [2, pytest.param(60, marks=pytest.mark.prove)])
-def test_each_process_keeps_its_limit_while_redis_flaps(seconds: float, server: Server) -> None:
-    first, second = storm(server, seconds)
-
-    assert max(first, second) <= 40 <= first + second
 
 
 @pytest.mark.parametrize("fault", [hung, dead])

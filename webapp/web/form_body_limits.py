@@ -1,7 +1,6 @@
 """Bounds the bodies of forms, and reads them once, before our code or an extension reads fields.
 
-Larger bodies than FORM_BODY_MAX_BYTES are accepted for spoken answers and pictures. All buttons of
-a question send the transcript; one sends the recording. Recordings are stored in the data folder,
+Recordings and pictures may be larger than other forms. Recordings are stored in the data folder,
 which has room for them: a temporary folder may be in memory.
 """
 
@@ -22,8 +21,7 @@ from webapp.base.config import settings
 from webapp.base.data_folder import spool_folder
 from webapp.web.request_kind import PROGRAMS, RequestKind, request_kind
 
-FORM_BODY_MAX_BYTES = 1024 * 1024  # four times the longest typed answer, encoded
-ANSWER_BODY_MAX_BYTES = 1280 * 1024  # 12 bytes per character of text with a recording
+FORM_BODY_MAX_BYTES = 1280 * 1024  # 12 bytes per character of the longest spoken answer
 PICTURE_BODY_MAX_BYTES = 2 * 1024 * 1024 + 64 * 1024  # a picture of two megabytes
 UPLOAD_BODY_MAX_BYTES = 32 * 1024 * 1024  # a recording and its transcript
 UPLOAD_FIELDS_MAX = 100  # more than our page and browser extensions send
@@ -33,10 +31,6 @@ URLENCODED = "application/x-www-form-urlencoded"
 READ_THEIR_OWN = {*PROGRAMS, RequestKind.OAUTH}  # these read and bound bodies themselves
 
 UPLOAD_PATH = re.compile(r"/r/[^/]+/q/[0-9]+(?:/f/[0-9]+)?/recording")
-# the page of a question posts to these addresses, and so do pages that return its text
-ANSWER_PATH = re.compile(
-    r"/r/[^/]+/(?:q/[0-9]+(?:/f/[0-9]+)?(?:/[a-z]+)?|check/open|recordings/[^/]+)"
-)
 PICTURE_PATH = "/account/picture"
 REFUSED = "askback.refused"  # key in the WSGI environment: the status of a server's refusal
 
@@ -128,9 +122,7 @@ def body_max_bytes(path: str) -> int:
     """Return the maximum size in bytes of a body to this path."""
     if UPLOAD_PATH.fullmatch(path):
         return UPLOAD_BODY_MAX_BYTES
-    if path == PICTURE_PATH:
-        return PICTURE_BODY_MAX_BYTES
-    return ANSWER_BODY_MAX_BYTES if ANSWER_PATH.fullmatch(path) else FORM_BODY_MAX_BYTES
+    return PICTURE_BODY_MAX_BYTES if path == PICTURE_PATH else FORM_BODY_MAX_BYTES
 
 
 def init_app(app: Flask) -> None:
@@ -150,9 +142,7 @@ def init_app(app: Flask) -> None:
         """Refuse a form that is too large here; in the limiter it would be a server error."""
         if REFUSED in request.environ:
             abort(request.environ[REFUSED])
-        if (most := body_max_bytes(request.path)) > FORM_BODY_MAX_BYTES:
-            request.max_content_length = most
-            request.max_form_memory_size = ANSWER_BODY_MAX_BYTES
+        request.max_content_length = body_max_bytes(request.path)
         if UPLOAD_PATH.fullmatch(request.path):
             request.max_form_parts = UPLOAD_FIELDS_MAX
         if request.content_type and request_kind() not in READ_THEIR_OWN:

@@ -7,7 +7,6 @@ import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from http import HTTPStatus
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from threading import Lock
@@ -62,23 +61,15 @@ log = logging.getLogger("askback.limits")
 T = TypeVar("T")
 
 
-@dataclass(slots=True, eq=False)
-class Call:
-    """One counted call, equal only to itself; `shared` tells whether Redis counted it, too."""
-
-    until: float  # when the call leaves its window
-    shared: bool = False
-
-
 class Memory:
-    """The counted calls of each key in its moving window, oldest first."""
+    """The counted calls of each key: when they leave its moving window, oldest first."""
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._windows: defaultdict[str, deque[Call]] = defaultdict(deque)
+        self._windows: defaultdict[str, deque[float]] = defaultdict(deque)
         self._swept_at = time.time()
 
-    def take(self, key: str, most: int, seconds: int) -> Call | None:
+    def take(self, key: str, most: int, seconds: int) -> bool:
         """Count one call, unless the last `seconds` have `most` counted calls already."""
         now = time.time()
         with self._lock:
@@ -86,36 +77,30 @@ class Memory:
                 self._sweep(now)
             calls = self._live(key, now)
             if len(calls) >= most:
-                return None
-            calls.append(Call(now + seconds))
-            return calls[-1]
+                return False
+            calls.append(now + seconds)
+            return True
 
-    def give_back(self, key: str) -> bool:
-        """Uncount the newest call; return whether Redis counted it, too."""
-        with self._lock:
-            calls = self._windows[key]
-            return bool(calls) and calls.pop().shared
-
-    def take_back(self, key: str, call: Call) -> None:
-        """Uncount this very call, which need not be the newest."""
-        with self._lock, suppress(ValueError):  # the call may have left its window
-            self._windows[key].remove(call)
+    def give_back(self, key: str) -> None:
+        """Uncount the newest call."""
+        with self._lock, suppress(IndexError):
+            self._windows[key].pop()
 
     def window(self, key: str, seconds: int) -> tuple[float, int]:
         """Return the time of the oldest call, or now without one, and the number of calls."""
         now = time.time()
         with self._lock:
             calls = self._live(key, now)
-            return (calls[0].until - seconds if calls else now), len(calls)
+            return (calls[0] - seconds if calls else now), len(calls)
 
     def clear(self, key: str) -> None:
         """Forget the calls of one key."""
         with self._lock:
             self._windows.pop(key, None)
 
-    def _live(self, key: str, now: float) -> deque[Call]:
+    def _live(self, key: str, now: float) -> deque[float]:
         calls = self._windows[key]
-        while calls and calls[0].until < now:
+        while calls and calls[0] < now:
             calls.popleft()
         return calls
 
@@ -143,23 +128,20 @@ class LimitStorage(Storage, MovingWindowSupport):
         self._paused_until = 0.0
 
     def acquire_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
-        """Count a call and return True; when the limit is reached, count nothing."""
-        call = self._memory.take(key, limit, expiry)
-        if call is None:
+        """Count a call here and in Redis and return True; where a limit is reached, in neither."""
+        if not self._memory.take(key, limit, expiry):
             return False
         shared = self._ask(lambda redis: redis.acquire_entry(key, limit, expiry, amount))
-        if shared is None:
-            return True
-        self._errors = 0
-        if not shared:
-            self._memory.take_back(key, call)
-        call.shared = shared
-        return shared
+        if shared is not None:
+            self._errors = 0
+        if shared is False:
+            self._memory.give_back(key)
+        return shared is not False
 
     def give_back(self, key: str) -> None:
-        """Uncount a call that was counted here."""
-        if self._memory.give_back(key):
-            self._ask(lambda redis: redis.storage.lpop(redis.prefixed_key(key)))
+        """Uncount a call."""
+        self._memory.give_back(key)
+        self._ask(lambda redis: redis.storage.lpop(redis.prefixed_key(key)))
 
     def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:
         """Return the time of the oldest call and the number of calls, by the larger count."""

@@ -94,13 +94,8 @@ class TerminalLines(JsonLines):
         if record.name == log.name:
             text = "{status} {method} {route}  {ms} ms".format_map({"ms": "?"} | line)
         else:
-            text = "\n    ".join(
-                [
-                    line["message"].replace("\n", " "),
-                    *line.get("exception", []),
-                    *line.get("trace", []),
-                ]
-            )
+            said = line["message"].replace("\n", " ")
+            text = "\n    ".join([said, *line.get("exception", []), *line.get("trace", [])])
         visible = "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
         return f"{time.strftime('%H:%M:%S', time.localtime(record.created))}  {visible}"
 

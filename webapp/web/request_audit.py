@@ -16,9 +16,9 @@ from typing import Any, TypeAlias, cast
 
 from flask import Flask, current_app
 from flask_limiter import RequestLimit
-from sqlalchemy import insert, select
+from sqlalchemy import Table
 
-from webapp.base.database import db, to_millis, utc_now, write_transaction
+from webapp.base.database import db, insert_into, to_millis, utc_now, write_transaction
 from webapp.records import audit
 from webapp.records.audit import Actor, AuditKind, AuditOutcome
 from webapp.web.deferred_writes import Pending
@@ -135,12 +135,10 @@ def store() -> None:
 
 
 def _store_rows(rows: list[Row]) -> None:
-    """Store the rows, except those of an earlier attempt whose commit was not acknowledged."""
-    ids = audit.AuditEvent.id
+    """Store the rows; an earlier attempt may have stored them without hearing of its commit."""
+    events = cast(Table, audit.AuditEvent.__table__)
     with write_transaction():
-        known = set(db.session.scalars(select(ids).where(ids.in_([row["id"] for row in rows]))))
-        if missing := [row for row in rows if row["id"] not in known]:
-            db.session.execute(insert(audit.AuditEvent), missing)
+        db.session.execute(insert_into(events).on_conflict_do_nothing(), rows)
 
 
 def _note_try(row: Row) -> None:

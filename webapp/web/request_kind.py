@@ -52,35 +52,12 @@ ADDRESSES = {
     "/.well-known": RequestKind.OAUTH,
 }
 LONGEST = max(address.count("/") for address in ADDRESSES) + 1  # in parts; the first is empty
-# known by the address alone, because sessions are opened before routing
-BY_ADDRESS = {
-    *PROGRAMS,
-    RequestKind.RESPONDENT_PAGE,
-    RequestKind.PROBE,
-    RequestKind.STATIC,
-}
-
-
-class UnknownKind(RuntimeError):
-    """A blueprint has no kind, or a route has another kind than its address says."""
 
 
 def register(app: Flask, blueprint: Blueprint, kind: RequestKind) -> None:
     """Register the blueprint, whose requests are all of this kind."""
     _kinds(app)[blueprint.name] = kind
     app.register_blueprint(blueprint)
-
-
-def require_kinds(app: Flask) -> None:
-    """Check all registered blueprints and routes. Raises UnknownKind."""
-    without = app.blueprints.keys() - _kinds(app).keys()
-    if without:
-        raise UnknownKind(f"no kind of request: {', '.join(sorted(without))}")
-    for rule in app.url_map.iter_rules():
-        kind = _kinds(app).get(rule.endpoint.rpartition(".")[0])
-        by_address = of_address(rule.rule)
-        if kind and kind != by_address and {kind, by_address} & BY_ADDRESS:
-            raise UnknownKind(f"{rule.rule} is {kind}, and its address says {by_address}")
 
 
 def request_kind() -> RequestKind:
@@ -150,26 +127,25 @@ FRAMES = {"iframe", "frame", "embed", "object"}
 
 def is_same_origin() -> bool:
     """Return whether a browser header says that the request has our origin; False without one."""
-    site = request.headers.get("Sec-Fetch-Site")
-    origin = request.headers.get("Origin")
-    if site not in {None, "same-origin"} or (site is None and origin is None):
-        return False
-    ours = {settings().public_url, request.host_url.rstrip("/")}
-    return origin is None or origin in ours
+    site, ours = request.headers.get("Sec-Fetch-Site"), _origin_is_ours()
+    return site == "same-origin" and ours is not False or site is None and ours is True
 
 
 def is_from_another_site() -> bool:
-    """Return whether a browser header says that the request is cross-site; False without one.
+    """Return whether a browser header says that the request is cross-site; False without one."""
+    site = request.headers.get("Sec-Fetch-Site")
+    return site in {"cross-site", "same-site"} or _origin_is_ours() is False
 
-    `Origin: null` is not ours: under `Referrer-Policy: same-origin` our pages send their origin.
+
+def _origin_is_ours() -> bool | None:
+    """Return whether the header Origin names us; None without one.
+
+    `null` does not: under `Referrer-Policy: same-origin` our pages send their origin.
     """
-    if request.headers.get("Sec-Fetch-Site") in {"cross-site", "same-site"}:
-        return True
     origin = request.headers.get("Origin")
-    if origin is None or origin == settings().public_url:
-        return False
     # behind a proxy that ends TLS, the request may look like plain http
-    return origin not in {request.host_url.rstrip("/"), f"https://{request.host}"}
+    ours = settings().public_url, request.host_url.rstrip("/"), f"https://{request.host}"
+    return None if origin is None else origin in ours
 
 
 def is_prefetch() -> bool:

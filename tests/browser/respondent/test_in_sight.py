@@ -16,7 +16,7 @@ from tests.factories import make_form, make_response
 from tests.pages.respondent_client import storage_away
 from webapp.base.database import db
 from webapp.records.forms import Form
-from webapp.web.form_body_limits import ANSWER_BODY_MAX_BYTES
+from webapp.web.form_body_limits import FORM_BODY_MAX_BYTES
 
 LONG = "One line of a very long story.\n" * 60
 LOW = (640, 400)
@@ -256,7 +256,7 @@ def test_a_failed_save_keeps_the_text(  # noqa: PLR0913 - fixtures
 
 
 def test_a_too_large_body_is_reported_in_the_viewport(page: Page, link: Link) -> None:
-    body = "answer=" + "x" * ANSWER_BODY_MAX_BYTES  # no box could hold it without being slow
+    body = "answer=" + "x" * FORM_BODY_MAX_BYTES  # no box could hold it without being slow
     page.route("**/q/1", lambda route: route.continue_(post_data=body))
     give(page, LONG)
 

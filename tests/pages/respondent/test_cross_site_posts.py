@@ -12,7 +12,7 @@ from tests.pages.respondent_client import Respondent, arrive, box, heading, hidd
 from webapp.answers.device_transfer import create_transfer_link
 from webapp.base.database import db, utc_now
 from webapp.pages.respondent.form_data import new_session_key
-from webapp.web.form_body_limits import ANSWER_BODY_MAX_BYTES
+from webapp.web.form_body_limits import FORM_BODY_MAX_BYTES
 from webapp.web.limiter import limiter
 
 THEIRS = "https://evil.example"
@@ -137,7 +137,7 @@ def test_behind_a_proxy_all_configured_hosts_are_same_origin(
 @pytest.mark.parametrize("path", ["/q/1", "/nothing/here", "/done", "/q/x?lang=de"])
 def test_no_refusal_sets_a_cookie(client: FlaskClient, form: Any, path: str) -> None:
     """Too large a body, an unknown address and a wrong method have pages of their own."""
-    sent = {"answer": "x" * ANSWER_BODY_MAX_BYTES, "lang": "de", "theme": "dark"}
+    sent = {"answer": "x" * FORM_BODY_MAX_BYTES, "lang": "de", "theme": "dark"}
 
     answer = client.post(f"/r/{form.share_token}{path}", data=sent, headers=FOREIGN[0])
 

@@ -22,7 +22,7 @@ from webapp.answers.search import Filters, find_people
 from webapp.base.database import db, utc_now
 from webapp.pages.respondent.form_data import HONEYPOT, new_session_key
 from webapp.records.responses.models import ResponseSession
-from webapp.web.form_body_limits import ANSWER_BODY_MAX_BYTES
+from webapp.web.form_body_limits import FORM_BODY_MAX_BYTES
 from webapp.web.limiter import limiter
 
 KEY = "k" * 32
@@ -149,7 +149,7 @@ def test_a_draft_is_not_public(client: FlaskClient, form: Any) -> None:
 def test_too_long_a_body_and_a_file_are_refused(app: Flask, respondent: Respondent) -> None:
     where, sent = f"/r/{respondent.share_token}/q/1", hidden(respondent.page)
 
-    long = respondent.client.post(where, data=sent | {"answer": "x" * ANSWER_BODY_MAX_BYTES})
+    long = respondent.client.post(where, data=sent | {"answer": "x" * FORM_BODY_MAX_BYTES})
     file = respondent.client.post(where, data=sent | {"answer": (BytesIO(b"RIFF"), "a.wav")})
 
     assert (long.status_code, file.status_code) == (413, 422)
@@ -198,7 +198,7 @@ def test_new_sessions_of_one_address_are_limited(app: Flask, form: Any) -> None:
 @limited
 @pytest.mark.parametrize(
     ("sent", "expected"),
-    [({}, [422, 422, 429]), ({"answer": "x" * ANSWER_BODY_MAX_BYTES}, [413, 413, 413])],
+    [({}, [422, 422, 429]), ({"answer": "x" * FORM_BODY_MAX_BYTES}, [413, 413, 413])],
 )
 def test_bodies_without_a_session_are_counted_by_address(
     client: FlaskClient, form: Any, sent: dict[str, str], expected: list[int]
