@@ -16,7 +16,6 @@ from webapp.oauth import endpoints as oauth_endpoints, server
 from webapp.pages import errors, filters
 from webapp.pages.creator import (
     account,
-    agent_tokens,
     agreements,
     confirm,
     connections,
@@ -28,7 +27,6 @@ from webapp.pages.creator import (
     inbox,
     questions,
     request as creator_request,
-    responses,
     results,
     sign_in,
     trial,
@@ -65,19 +63,21 @@ from webapp.web.request_kind import PROGRAMS, RequestKind
 
 ROOT = Path(__file__).resolve().parents[2]
 ROUTES = {
-    RequestKind.PROBE: (health,),
-    RequestKind.PUBLIC_PAGE: (docs, site),
+    RequestKind.PROBE: (health.bp,),
+    RequestKind.PUBLIC_PAGE: (docs.bp, site.bp),
     RequestKind.CREATOR_PAGE: (
-        *(inbox, draft, questions, confirm, trial, forms, results, responses, export, agreements),
-        *(connections, agent_tokens, deliveries, account, sign_in, consent),
+        *(inbox.bp, draft.bp, questions.bp, confirm.bp, trial.bp),
+        *(forms.bp, results.bp, results.responses_bp, export.bp, agreements.bp),
+        *(connections.bp, connections.tokens_bp, deliveries.bp),
+        *(account.bp, sign_in.bp, consent.bp),
     ),
-    RequestKind.OAUTH: (oauth_endpoints,),
+    RequestKind.OAUTH: (oauth_endpoints.bp,),
     RequestKind.RESPONDENT_PAGE: (
-        respondent_routes,
-        device_transfer,
-        follow_ups,
-        recordings,
-        about,
+        respondent_routes.bp,
+        device_transfer.bp,
+        follow_ups.bp,
+        recordings.bp,
+        about.bp,
     ),
 }
 
@@ -142,7 +142,7 @@ def create_app(config: Settings) -> Flask:
         part.init_app(app)
     api.init_app(app, elsewhere=oauth_endpoints.router_refusal(errors.http_problem))
     creator_request.init_app(app)
-    for kind, modules in ROUTES.items():
-        for module in modules:
-            request_kind.register(app, module.bp, kind)
+    for kind, blueprints in ROUTES.items():
+        for blueprint in blueprints:
+            request_kind.register(app, blueprint, kind)
     return app

@@ -202,23 +202,16 @@ def test_only_a_form_in_the_trash_is_erased_by_its_creator(
         ("x" * 113, "Copy of " + "x" * 111 + "…"),
     ],
 )
-def test_a_copy_says_whose_copy_it_is(
-    ann: Creator, stranger: Creator, title: str, copied: str
-) -> None:
-    with ann.context():
-        smart = {"goal": "Learn", "context": "the reason", "followUpMode": "smart"}
-        form = make_form(ann.account.id, title=title, **smart, maxTotalQuestions=4)
-        others = make_form(stranger.account.id, title="Of a stranger")
+def test_a_copy_says_whose_copy_it_is(ann: Creator, title: str, copied: str) -> None:
+    smart = {"goal": "Learn", "context": "the reason", "followUpMode": "smart"}
+    form = ann.form(title=title, **smart, maxTotalQuestions=4)
 
     place = ann.post(f"/forms/{form.id}/copy").location
     page = ann.page(place).text
     with ann.context():
         copy = drafts.get_draft(ann.account.id, place.split("/")[2].partition("?")[0])
         assert snapshot(copy) | {"title": title} == snapshot(form)
-    path = place.partition("?")[0]
 
-    assert f'<q class="quoted" dir="auto">{title}</q>' in page
     assert f"<title>{copied} · Askback</title>" in page
-    assert "Draft made from" in page
-    assert "Draft made from" not in ann.page(path).text
-    assert "stranger" not in ann.page(f"{path}?made_from={others.id}").text
+    assert "made from a form" in page
+    assert "made from a form" not in ann.page(place.partition("?")[0]).text

@@ -24,8 +24,11 @@ from webapp.records.forms import Form
 from webapp.voice.audio_inspection import AudioBusy, NotPicture, redraw
 
 PAGE = "/account"
-PICTURE_TYPES = "PNG, JPEG or WebP, at most 2 MB"
-SAVED = ("details", "picture", "password", "browser", "browsers")
+NO_PICTURE = (
+    "That is no picture that we can draw.",
+    "Choose another one: PNG, JPEG or WebP, at most 2 MB.",
+)
+NOT_NOW = "No picture can be drawn just now.", "Try again in a minute."
 
 bp = Blueprint("account", __name__)
 
@@ -39,8 +42,7 @@ def require_somebody() -> ResponseReturnValue | None:
 @bp.get(PAGE)
 def show() -> str:
     """Show the account page; `?saved=` names the part that was just changed."""
-    saved = request.args.get("saved", "")
-    return _page(saved=saved if saved in SAVED else "")
+    return _page()
 
 
 @bp.post("/account/details")
@@ -65,16 +67,12 @@ def change_picture() -> ResponseReturnValue:
         file.seek(0)  # the request may run a second time, after a deadlock
     try:
         form_settings.set_picture(creator_id(), redraw(file.read() if file else b""))
-    except (NotPicture, AudioBusy) as problem:
-        busy = isinstance(problem, AudioBusy)
-        refusal = InvalidInput(
-            ErrorCode.VALIDATION_FAILED,
-            "No picture can be drawn just now." if busy else "That is no picture that we can draw.",
-            "Try again in a minute." if busy else f"Choose another one: {PICTURE_TYPES}.",
-            field="picture",
-        )
-        status = HTTPStatus.SERVICE_UNAVAILABLE if busy else HTTPStatus.UNPROCESSABLE_ENTITY
-        return _page(refusal), status
+    except NotPicture:
+        refusal = InvalidInput(ErrorCode.VALIDATION_FAILED, *NO_PICTURE, field="picture")
+        return _page(refusal), HTTPStatus.UNPROCESSABLE_ENTITY
+    except AudioBusy:
+        refusal = InvalidInput(ErrorCode.VALIDATION_FAILED, *NOT_NOW, field="picture")
+        return _page(refusal), HTTPStatus.SERVICE_UNAVAILABLE
     return go_to(f"{PAGE}?saved=picture")
 
 
@@ -133,19 +131,15 @@ def show_farewell() -> str:
     return render_template("account/deleted.html")
 
 
-def _page(refusal: InvalidInput | None = None, saved: str = "") -> str:
-    form, owner = request.form, current_user
+def _page(refusal: InvalidInput | None = None) -> str:
+    shown = ("name", "organisation", "accent")
     return render_template(
         "account/show.html",
-        saved=saved,
         refusal=refusal,
-        name=form.get("name", owner.name)[: models.ACCOUNT_NAME_MAX_CHARS],
-        organisation=form.get("organisation", owner.organisation)[: models.ORGANISATION_MAX_CHARS],
+        given={name: request.form.get(name, getattr(current_user, name)) for name in shown},
         accents=models.ACCENTS,
-        chosen_accent=form.get("accent", owner.accent),
         languages=models.CREATOR_LANGUAGES,
         browsers=browser_sessions.list_sessions(creator_id(), now=utc_now()),
-        end_agents=sign_in.asked_to_end_agents(),
     )
 
 

@@ -89,19 +89,10 @@ def ask(form_id: str, page: str) -> ResponseReturnValue:
     return render_template(template, form=form, is_stale=False, **of_form(form))
 
 
-@bp.post("/voice")
-def agree_to_voice(form_id: str) -> ResponseReturnValue:
-    """Agree to the terms for spoken answers that the page showed."""
-    return _agree(form_id, "voice")
-
-
-@bp.post("/follow-ups")
-def agree_to_writer(form_id: str) -> ResponseReturnValue:
-    """Agree to the follow-up writer that the page named."""
-    return _agree(form_id, "follow-ups")
-
-
-def _agree(form_id: str, page: str) -> ResponseReturnValue:
+@bp.post("/voice", endpoint="agree_to_voice", defaults={"page": "voice"})
+@bp.post("/follow-ups", endpoint="agree_to_writer", defaults={"page": "follow-ups"})
+def agree(form_id: str, page: str) -> ResponseReturnValue:
+    """Agree to the terms that the page showed: for spoken answers, or the follow-up writer."""
     part, template = PAGES[page]
     try:
         agreement.agree(creator_id(), form_id, part, posted(), **acting())

@@ -1,33 +1,40 @@
-"""The connected agents of a creator: their grants, callback addresses and muting."""
+"""The agents of a creator: connections, muting, callback addresses, and agent tokens."""
 
-from datetime import datetime
+import re
+from contextlib import suppress
+from datetime import datetime, timedelta
+from http import HTTPStatus
 from typing import NamedTuple
 
-from flask import Response, render_template, request, url_for
+from flask import Response, make_response, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from webapp.base.config import settings
 from webapp.base.database import to_millis, utc_now
-from webapp.drafts.agent_tokens import find_own_token, list_agent_tokens
+from webapp.base.errors import ErrorCode, InvalidInput, parse_input
+from webapp.base.sealing import NoKey, sealer
+from webapp.base.text import token_hash
+from webapp.drafts import agent_tokens
 from webapp.drafts.reviews import AgentDraft, find_agent_draft
 from webapp.events import callbacks
 from webapp.events.endings import remove_callback
 from webapp.oauth import connections
-from webapp.pages.creator import fields
-from webapp.pages.creator.request import (
-    acting,
-    agent_names,
-    creator_blueprint,
-    creator_id,
-    limit_one_write,
-)
+from webapp.pages.creator import fields, sign_in
+from webapp.pages.creator.request import acting, agent_names, creator_blueprint, creator_id
 from webapp.pages.fragments import fragment, go_to, nothing_new, wants_fragment
+from webapp.records import forms
+from webapp.records.audit import AuditKind
+from webapp.web.browser_cookies import BrowserCookie
+from webapp.web.limiter import AGENT_TOKENS, limiter
 
 PAGE = "/connections"
 TOKENS_SHOWN = 100
-CONFIRMED, REMOVED = "confirmed", "removed"  # changes of a callback address
+# carries the sealed token to the page that shows it; that page deletes the cookie
+MADE = BrowserCookie("askback_token", max_age=60, path="/connections/tokens/made")
 
+# no limit of writes: nothing may keep a creator from disconnecting and revoking
 bp = creator_blueprint("connections", PAGE, limits_writes=False)
+tokens_bp = creator_blueprint("agent_tokens", f"{PAGE}/tokens", limits_writes=False)
 
 
 class AgentProgress(NamedTuple):
@@ -58,25 +65,25 @@ def show_connections() -> str:
     To confirm an action, `?ended=` is the moment at which the creator disconnected agents,
     `?revoked=` the id of the revoked token, `?address=` the change of a callback address.
     """
+    account_id, now = creator_id(), utc_now()
     ended = fields.moment_in(request.args.get("ended", ""))
-    tokens = list_agent_tokens(creator_id(), now=utc_now(), most=TOKENS_SHOWN)
-    addresses = callbacks.list_callbacks(creator_id(), now=utc_now())
-    change = request.args.get("address", "")
+    tokens = agent_tokens.list_agent_tokens(account_id, now=now, most=TOKENS_SHOWN)
+    addresses = callbacks.list_callbacks(account_id, now=now)
     return render_template(
         "connections/list.html",
-        connections=connections.list_connections(creator_id(), now=utc_now()),
-        muted=connections.list_muted(creator_id(), now=utc_now()),
-        notices=connections.list_notices(creator_id(), now=utc_now()),
-        ended=connections.list_disconnected(creator_id(), ended) if ended else [],
+        connections=connections.list_connections(account_id, now=now),
+        muted=connections.list_muted(account_id, now=now),
+        notices=connections.list_notices(account_id, now=now),
+        ended=connections.list_disconnected(account_id, ended) if ended else [],
         tokens=tokens,
-        makers=agent_names(row.token.grant_id for row in tokens),
-        revoked=find_own_token(creator_id(), id=request.args.get("revoked", "")),
+        revoked=agent_tokens.find_own_token(account_id, id=request.args.get("revoked", "")),
         callbacks=addresses,
         waits_days=callbacks.WAITS_FOR.days,
-        askers=agent_names(row.grant_id for row in addresses),
-        address_change=change if change in (CONFIRMED, REMOVED) else "",
+        names=agent_names(
+            [*(row.token.grant_id for row in tokens), *(row.grant_id for row in addresses)]
+        ),
         guide=settings(),
-        progress=agent_progress(utc_now()),
+        progress=agent_progress(now),
     )
 
 
@@ -102,7 +109,8 @@ def show_progress() -> ResponseReturnValue:
 @bp.post("/<grant_id>/disconnect")
 def disconnect(grant_id: str) -> Response:
     """Revoke every grant of one agent."""
-    return _after(connections.disconnect(creator_id(), grant_id, **acting()))
+    ended = connections.disconnect(creator_id(), grant_id, **acting())
+    return go_to(url_for("connections.show_connections", ended=to_millis(ended)))
 
 
 @bp.post("/disconnect-all")
@@ -110,7 +118,7 @@ def disconnect_all() -> Response:
     """Revoke the grants of all agents."""
     act = acting()
     connections.disconnect_all(creator_id(), **act)
-    return _after(act["now"])
+    return go_to(url_for("connections.show_connections", ended=to_millis(act["now"])))
 
 
 @bp.post("/addresses/<callback_id>/confirm")
@@ -118,14 +126,14 @@ def confirm_address(callback_id: str) -> Response:
     """Confirm a callback address that cannot answer a challenge."""
     allowed = settings().mcp_events_callback_allowlist
     callbacks.confirm_callback(creator_id(), callback_id, allowed_origins=allowed, **acting())
-    return go_to(url_for("connections.show_connections", address=CONFIRMED))
+    return go_to(url_for("connections.show_connections", address="confirmed"))
 
 
 @bp.post("/addresses/<callback_id>/remove")
 def remove_address(callback_id: str) -> Response:
     """Remove a callback address, confirmed or not; nothing more is sent to it."""
     remove_callback(creator_id(), callback_id, **acting())
-    return go_to(url_for("connections.show_connections", address=REMOVED))
+    return go_to(url_for("connections.show_connections", address="removed"))
 
 
 @bp.post("/<grant_id>/trust")
@@ -139,27 +147,110 @@ def let_publish(grant_id: str) -> ResponseReturnValue:
     return go_to(PAGE)
 
 
-@bp.post("/<grant_id>/mute")
-@limit_one_write
-def mute(grant_id: str) -> Response:
-    """Mute the drafts of an agent for a day."""
-    return _set_muted(grant_id, muted=True)
-
-
-@bp.post("/<grant_id>/unmute")
-@limit_one_write
-def unmute(grant_id: str) -> Response:
-    """Unmute the drafts of an agent."""
-    return _set_muted(grant_id, muted=False)
-
-
-def _set_muted(grant_id: str, *, muted: bool) -> Response:
-    """Mute or unmute, and redirect to the agent on the page where the button was."""
+@bp.post("/<grant_id>/mute", endpoint="mute", defaults={"muted": True})
+@bp.post("/<grant_id>/unmute", endpoint="unmute", defaults={"muted": False})
+def set_muted(grant_id: str, *, muted: bool) -> Response:
+    """Mute the drafts of an agent for a day, or unmute them; redirect to where the button was."""
     connections.set_muted(creator_id(), grant_id, muted=muted, **acting())
     if request.form.get("from") == "connections":
         return go_to(url_for("connections.show_connections", _anchor=f"connection-{grant_id}"))
     return go_to(url_for("inbox.show", _anchor="muted" if muted else "waiting"))
 
 
-def _after(ended: datetime) -> Response:
-    return go_to(url_for("connections.show_connections", ended=to_millis(ended)))
+@tokens_bp.get("/new")
+def show_new() -> str:
+    """Show the form for a new token; `?form=` preselects a form, or else the newest."""
+    return _token_page()
+
+
+@tokens_bp.post("/new")
+@limiter.shared_limit(
+    lambda: settings().limit_agent_tokens,
+    AGENT_TOKENS,
+    key_func=creator_id,
+    error_message="new agent tokens",
+    deduct_when=lambda response: response.status_code == HTTPStatus.SEE_OTHER,
+)
+@sign_in.limited_tries(AuditKind.AGENT_TOKEN_MADE)
+def make() -> ResponseReturnValue:
+    """Make a token, and redirect to the page that shows it, so a reload makes no second one."""
+    label, form_id = fields.typed("label"), request.form.get("form", "")
+    try:
+        sign_in.require_own_password(AuditKind.AGENT_TOKEN_MADE)
+        parse_input(agent_tokens.AgentTokenInput, {"label": label})
+        act = acting()
+        made = agent_tokens.make_agent_token(
+            creator_id(),
+            None if form_id == "all" else form_id,
+            label=label,
+            expires_at=act["now"] + timedelta(days=_whole_days(fields.typed("days"))),
+            **act,
+        )
+    except InvalidInput as refusal:
+        return _token_page(refusal), HTTPStatus.UNPROCESSABLE_ENTITY
+    response = go_to(url_for("agent_tokens.show_made"))
+    MADE.keep(response, sealer().seal(made.token, place=_cookie_place()))
+    return response
+
+
+@tokens_bp.get("/made")
+def show_made() -> Response:
+    """Show the token that this browser has just made, once; afterwards redirect to the list."""
+    token = ""
+    with suppress(NoKey):
+        token = sealer().unseal(MADE.read(), place=_cookie_place())
+    found = agent_tokens.find_own_token(creator_id(), token_hash=token_hash(token))
+    if found is None:
+        return go_to(PAGE)
+    newest = forms.list_newest_forms(creator_id(), 1)
+    page = render_template(
+        "connections/token_made.html",
+        token=token,
+        found=found,
+        example_form=found.form_id or (newest[0].id if newest else "FORM_ID"),
+        api_url=settings().api_url,
+    )
+    response = make_response(page)
+    MADE.delete(response)
+    return response
+
+
+@tokens_bp.post("/<token_id>/revoke")
+def revoke(token_id: str) -> Response:
+    """Revoke one token."""
+    token = agent_tokens.revoke_agent_token(creator_id(), token_id, **acting())
+    return go_to(url_for("connections.show_connections", revoked=token.id))
+
+
+@tokens_bp.post("/revoke-all")
+def revoke_all() -> Response:
+    """Revoke all tokens, including those that agents made."""
+    agent_tokens.revoke_agent_tokens(creator_id(), **acting())
+    return go_to(PAGE)
+
+
+def _cookie_place() -> str:
+    return f"cookie/{creator_id()}/{MADE.name}"
+
+
+def _whole_days(text: str) -> int:
+    if re.fullmatch("[0-9]{1,3}", text) and 1 <= int(text) <= agent_tokens.AGENT_TOKEN_MAX_DAYS:
+        return int(text)
+    raise InvalidInput(
+        ErrorCode.VALIDATION_FAILED,
+        f"This is no whole number from 1 to {agent_tokens.AGENT_TOKEN_MAX_DAYS}.",
+        "Write how many days the token may be used.",
+        field="days",
+    )
+
+
+def _token_page(refusal: InvalidInput | None = None) -> str:
+    return render_template(
+        "connections/token_new.html",
+        refusal=refusal,
+        forms=forms.list_forms(creator_id()),
+        usual_days=agent_tokens.AGENT_TOKEN_DAYS,
+        most_days=agent_tokens.AGENT_TOKEN_MAX_DAYS,
+        most_chars=agent_tokens.AGENT_TOKEN_LABEL_MAX_CHARS,
+        ask_password=not sign_in.signed_in_recently(),
+    )

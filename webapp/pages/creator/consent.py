@@ -30,7 +30,6 @@ from webapp.web.extensions import login
 from webapp.web.hosts import ASKED_HOST
 from webapp.web.limiter import limiter
 
-DAY_SECONDS = 86_400
 REQUESTS = "60/minute"  # each request may fetch a client metadata document, from any host
 FORBIDDEN_IN_VALUES = frozenset('"\\')
 # RFC 6749 section 3.1: others are ignored, such as OpenID's `claims` and `login_hint`
@@ -46,24 +45,6 @@ PARAMETERS = (
     "prompt",
     ASKED_HOST,
 )
-UNCLEAR = "The app asked in a way that this server does not understand."
-PROBLEMS = {
-    "invalid_target": "The app asked for access to something that is not here.",
-    "unsupported_response_type": "The app asked for an answer that this server does not give.",
-    "login_required": "The app asked without showing you a page, but nobody is signed in here.",
-    "consent_required": "The app asked without showing you a page, but you never let it in.",
-}
-
-NO_DOCUMENTS = "This server does not fetch descriptions of apps."
-REGISTER = (
-    "Set the app to register itself (dynamic client registration), or ask the operator of this "
-    "server to register it."
-)
-SWITCH_OFF = (
-    "If this happens with every app, this server cannot reach other hosts: its operator can set "
-    "CLIENT_DOCUMENTS=off, so that apps register themselves."
-)
-
 bp = Blueprint("consent", __name__)
 
 
@@ -80,17 +61,14 @@ def oauth_error(error: OAuth2Error) -> Response | tuple[str, int]:
     answer = cast(Response, server.handle_error_response(None, error))
     if _may_be_sent_on():
         return answer
-    message = PROBLEMS.get(error.error, UNCLEAR)
-    return _problem(message, back=answer.location, back_to=redirect_host(error.redirect_uri))
+    back_to = redirect_host(error.redirect_uri)
+    return _problem("", error=error.error, back=answer.location, back_to=back_to)
 
 
 @bp.errorhandler(Refused)
 def refused(refusal: Refused) -> tuple[str, int]:
     """Show an error that must not be redirected to the client."""
-    remedy = ""
-    if names_document(request.args.get("client_id", "")):
-        remedy = f"{REGISTER} {SWITCH_OFF}" if settings().client_documents else REGISTER
-    return _problem(refusal.description, remedy=remedy)
+    return _problem(refusal.description, by_id=request.args.get("client_id", ""))
 
 
 @bp.get(AUTHORIZE)
@@ -167,7 +145,7 @@ def _asked_grant() -> AuthorizationCodeGrant:
     client_id = request.args.get("client_id", "")
     if names_document(client_id):
         if not settings().client_documents:
-            raise Refused("invalid_client", NO_DOCUMENTS)
+            raise Refused("invalid_client", "This server does not fetch descriptions of apps.")
         pinned = current_app.config["PINNED_HOSTS"]
         load_document_client(client_id, pinned=pinned, now=utc_now())
     grant = cast(AuthorizationCodeGrant, server.get_consent_grant(end_user=_creator()))
@@ -208,7 +186,7 @@ def _consent_page(
         host=web_host(grant.redirect_uri),
         on_this_computer=stays_on_this_computer(grant.redirect_uri),
         nothing_ticked=nothing_ticked,
-        lasting_days=GRANT_SECONDS // DAY_SECONDS,
+        lasting_days=GRANT_SECONDS // 86_400,
         ticked=_ticked() if nothing_ticked else set(grant.request.scope.split()),
     )
     return page, HTTPStatus.UNPROCESSABLE_ENTITY if nothing_ticked else HTTPStatus.OK
@@ -226,9 +204,22 @@ def _may_be_sent_on() -> bool:
     return bool(current_user.is_authenticated and has_consented(_creator().id, client))
 
 
-def _problem(what: str, *, remedy: str = "", back: str = "", back_to: str = "") -> tuple[str, int]:
-    """Show an error page; `back` is the link to the client, `back_to` its host."""
+def _problem(
+    what: str, *, error: str = "", by_id: str = "", back: str = "", back_to: str = ""
+) -> tuple[str, int]:
+    """Show an error page.
+
+    error   an OAuth code, for an error without words
+    by_id   the client id, if it may be the reason
+    back    the link to the client, whose host is `back_to`
+    """
     page = render_template(
-        "oauth/problem.html", what=what, remedy=remedy, back=back, back_to=back_to
+        "oauth/problem.html",
+        what=what,
+        error=error,
+        back=back,
+        back_to=back_to,
+        has_document=names_document(by_id),
+        client_documents=settings().client_documents,
     )
     return page, HTTPStatus.BAD_REQUEST

@@ -1,7 +1,6 @@
 """The delivery log: who subscribes to completed responses, what was sent, and the outcome."""
 
 import re
-from typing import Any
 
 from flask import Response, abort, render_template, request, url_for
 
@@ -74,7 +73,6 @@ def show_one(delivery_id: str) -> str:
         "deliveries/delivery.html",
         delivery=delivery,
         attempts=attempts,
-        headers=_headers,
         agent=agent_names([delivery.grant_id]).get(delivery.grant_id),
         again="again" in request.args,
         now=utc_now(),
@@ -104,17 +102,6 @@ def send_test(subscription_id: str) -> Response:
             failed = None
         outcome = failed.failure if failed else ARRIVED
     return go_to(url_for("deliveries.show_all", tested=subscription_id, outcome=outcome))
-
-
-def _headers(delivery: Any, attempt: Any) -> dict[str, str]:
-    """Return the headers of this attempt, as they were sent."""
-    return {
-        "Content-Type": "application/json",
-        "webhook-id": delivery.event_id,
-        "webhook-timestamp": str(int(attempt.started_at.timestamp())),
-        "webhook-signature": attempt.signature,
-        "X-MCP-Subscription-Id": delivery.subscription_id,
-    }
 
 
 def _filters() -> log.DeliveryFilters:

@@ -10,13 +10,13 @@ from flask import Response, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from webapp.base.database import db, utc_now
-from webapp.base.errors import InvalidInput, NotFound, StateConflict
+from webapp.base.errors import ErrorCode, InvalidInput, StateConflict
 from webapp.base.vocabulary import DraftStatus, FollowUpMode
 from webapp.drafts import confirmations, revisions
 from webapp.pages.creator import draft_view, fields
 from webapp.pages.creator.request import acting, agent_names, creator_blueprint, creator_id
 from webapp.pages.fragments import fragment, go_to, nothing_new, page_or_fragment
-from webapp.records import drafts, forms
+from webapp.records import drafts
 from webapp.records.content.draft_input import QUESTIONS_MAX, parse_draft_input
 from webapp.records.content.model import CHOICES, DRAFT_SETTINGS, NUMBERS, DraftUpdate, clean_reason
 from webapp.records.drafts import Draft, clean_note
@@ -41,18 +41,12 @@ def review(draft_id: str) -> ResponseReturnValue:
         look = partial(revisions.note_first_look, draft_id, draft.revision, now=utc_now())
         write_later(("look", draft_id), look)
     before = fields.asked_revision("saved_from")
-    values = _context(
+    values = draft_view.context(
         draft,
         saved_from=before if before == draft.revision - 1 else 0,
         writes_title=not draft.title or request.args.get("write") == "title",
-        made_from=_made_from(),
     )
     return render_template("drafts/review.html", **values)
-
-
-def _context(draft: Draft, **more: Any) -> dict[str, Any]:
-    values = {"saved_from": 0, "focus": "", "refusal": "", "outdated": False, "writes_title": False}
-    return values | draft_view.context(draft) | more
 
 
 @bp.post("/seen")
@@ -119,6 +113,13 @@ def save_settings(draft_id: str) -> ResponseReturnValue:
     """
     draft = drafts.get_draft(creator_id(), draft_id)
     result = draft_view.attempt(draft, lambda _draft: _posted_settings())
+    wrong, context_message = "", ""
+    if isinstance(result, InvalidInput):
+        wrong = result.field if result.field in draft_view.MOST else ""
+        if result.code == ErrorCode.CONTEXT_REQUIRED:
+            wrong = "followUpMode"
+        elif result.field == "context":
+            wrong, context_message = "followUpMode", draft_view.in_plain_words(result)
     return draft_view.answered(
         draft,
         result,
@@ -126,17 +127,10 @@ def save_settings(draft_id: str) -> ResponseReturnValue:
         editor="draft_settings/_settings_edit.html",
         inside="draft_settings/_settings_result.html",
         anchor="settings",
-        **draft_view.wrong_setting(result),
+        wrong=wrong,
+        context_message=context_message,
         posted={name: fields.typed(name) for name in (*SETTING_NAMES, "context")},
     )
-
-
-def _made_from() -> str:
-    """Return the title of the form that was just copied into this draft; "" for none."""
-    try:
-        return forms.get_form(creator_id(), request.args.get("made_from", "")).title
-    except NotFound:
-        return ""
 
 
 def _text(draft: Draft, part: str) -> str:
@@ -266,10 +260,9 @@ def _refused(draft: Draft, problem: InvalidInput | StateConflict) -> Response:
     """Show the current list of changes with the error."""
     refusal = draft_view.in_plain_words(problem) if isinstance(problem, InvalidInput) else ""
     status = HTTPStatus.UNPROCESSABLE_ENTITY if refusal else HTTPStatus.CONFLICT
-    values: dict[str, Any] = {"refusal": refusal, "outdated": not refusal, "focus": "changes"}
-    return page_or_fragment(
-        "drafts/review.html", "drafts/_changes.html", status=status, **_context(draft, **values)
-    )
+    at = {"refusal": refusal, "outdated": not refusal, "focus": "changes"}
+    values = draft_view.context(draft, **at)
+    return page_or_fragment("drafts/review.html", "drafts/_changes.html", status=status, **values)
 
 
 @bp.get("/return")
@@ -339,16 +332,15 @@ def _not_returned(draft: Draft, problem: InvalidInput | StateConflict) -> Respon
     if isinstance(problem, InvalidInput):
         message = draft_view.in_plain_words(problem)
         return _return_form(draft, HTTPStatus.UNPROCESSABLE_ENTITY, **written, message=message)
-    changes = draft_view.since_shown(draft)
-    return _return_form(draft, HTTPStatus.CONFLICT, **written, outdated=True, since_shown=changes)
+    return _return_form(draft, HTTPStatus.CONFLICT, **written, outdated=True)
 
 
 def _return_form(draft: Draft, status: HTTPStatus, **more: Any) -> Response:
-    values: dict[str, Any] = {"message": "", "outdated": False, "since_shown": []}
     return page_or_fragment(
         "returns/return.html",
         "returns/_return_form.html",
         status=status,
+        since_shown=draft_view.since_shown(draft),
         shown_revision=fields.posted_revision(),
-        **values | draft_view.context(draft) | more,
+        **draft_view.context(draft, **more),
     )

@@ -3,10 +3,9 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from http import HTTPStatus
-from typing import Any
+from typing import Any, NamedTuple
 
 from flask import Response, request, url_for
 
@@ -35,12 +34,15 @@ FIELD_LIMITS = {
 }
 MOST = {setting.name: setting.most for setting in content.NUMBERS}
 ALL_PARTS = "drafts/_all_parts_oob.html"
-WITH_MESSAGES = ("followUpMode", *MOST)  # the settings that can be invalid
+NOTHING_DONE: dict[str, Any] = {
+    **dict.fromkeys(("message", "focus", "refusal"), ""),
+    **dict.fromkeys(("conflict", "outdated", "writes_title"), False),
+    "saved_from": 0,
+}
 Result = Draft | InvalidInput | StateConflict
 
 
-@dataclass(frozen=True, slots=True)
-class Unseen:
+class Unseen(NamedTuple):
     """The changes and notes of agents since the revision that the creator saw last.
 
     `since` is that revision, `asked` the request with which the creator sent the draft back.
@@ -51,16 +53,6 @@ class Unseen:
     seen_at: datetime | None
     notes: list[tuple[str, str]]
     asked: DraftReturn | None = None
-
-    @property
-    def elsewhere(self) -> list[Change]:
-        """The changes that are not shown at a question: other parts, and removed questions."""
-        return [each for each in self.changes if not each.is_of_question]
-
-    def at(self, question_id: str) -> list[Change]:
-        """Return the changes to show at one question."""
-        of_questions = (each for each in self.changes if each.is_of_question)
-        return [each for each in of_questions if each.question_id == question_id]
 
     def counts(self) -> list[tuple[str, int]]:
         """Count the changes of questions by kind, and all others as "changed"; omit zeros."""
@@ -136,9 +128,9 @@ def since_shown(draft: Draft) -> Sequence[Change]:
 def unseen(draft: Draft) -> Unseen:
     """Return the agents' changes and notes since the last view, or else the current note."""
     view = revisions.find_view(draft.id)
-    standing = reviews.current_note(draft)
     notes = reviews.list_notes(draft, view.revision if view else 0)
-    notes = notes or ([standing] if standing else [])
+    if not notes and (current := reviews.current_note(draft)):
+        notes = [current]
     names = agent_names(note.author for note in notes) if notes else {}
     said = [(names.get(note.author, "An agent"), note.text) for note in notes]
     before = revisions.find_revision(draft, view.revision) if view else None
@@ -156,8 +148,8 @@ def _asked_before(draft: Draft, seen: int) -> DraftReturn | None:
     return last[0] if last and seen <= last[0].revision < draft.revision else None
 
 
-def context(draft: Draft) -> dict[str, Any]:
-    """Return the variables that every template of one draft may use.
+def context(draft: Draft, **more: Any) -> dict[str, Any]:
+    """Return the variables that every template of one draft may use, with `more`.
 
     `terms` is how this server processes the answers to this draft.
     """
@@ -169,11 +161,9 @@ def context(draft: Draft) -> dict[str, Any]:
     agent = names.get(made_by, "")
     missing, changed, offered = content.missing_parts(draft), unseen(draft), agreements.offered()
     stored = {each.name: getattr(draft, each.column) for each in content.DRAFT_SETTINGS}
-    return {
+    values = {
         "draft": draft,
-        "settings": content.form_settings(draft),
         "stored": {name: "" if value is None else value for name, value in stored.items()},
-        "settings_with_messages": WITH_MESSAGES,
         "voice": offered.voice,
         "writer": offered.writer,
         "terms": offered.used_by(draft),
@@ -193,6 +183,7 @@ def context(draft: Draft) -> dict[str, Any]:
         "unseen": changed,
         "question_notes": confirmations.notes_on_questions(draft),
     }
+    return NOTHING_DONE | values | more
 
 
 def shown(
@@ -204,12 +195,11 @@ def shown(
     **more: Any,
 ) -> Response:
     """Show one part for reading; without htmx, redirect to the whole page."""
-    if not wants_fragment():
-        saved_from = more.get("saved_from") or None
-        page = url_for("drafts.review", draft_id=draft.id, saved_from=saved_from, _anchor=anchor)
-        return go_to(page)
-    values = {"message": "", "conflict": False, "saved_from": 0, "focus": ""} | context(draft)
-    return fragment(template, trigger=trigger, **values | more)
+    if wants_fragment():
+        return fragment(template, trigger=trigger, **context(draft, **more))
+    saved_from = more.get("saved_from") or None
+    page = url_for("drafts.review", draft_id=draft.id, saved_from=saved_from, _anchor=anchor)
+    return go_to(page)
 
 
 def whole(draft: Draft, **more: Any) -> Response:
@@ -238,9 +228,8 @@ def answered(
     """
     if isinstance(result, Draft):
         return saved(result, "drafts/_saved.html", anchor, part=part, **more)
-    if isinstance(result, InvalidInput):
-        return edited(draft, editor, message=in_plain_words(result), **more)
-    return edited(draft, editor, conflict=True, **more)
+    message = in_plain_words(result) if isinstance(result, InvalidInput) else ""
+    return edited(draft, editor, message=message, conflict=not message, **more)
 
 
 def edited(
@@ -254,12 +243,12 @@ def edited(
 ) -> Response:
     """Show an open editor as a full page; for htmx only `inside`, or else `template`."""
     status = HTTPStatus.UNPROCESSABLE_ENTITY if message else HTTPStatus.OK
-    values: dict[str, Any] = {"editor": template, "message": message, "conflict": conflict}
+    values = {"editor": template, "message": message, "conflict": conflict} | more
     return page_or_fragment(
         "drafts/edit.html",
         inside or template,
         status=HTTPStatus.CONFLICT if conflict else status,
-        **values | {"in_place": wants_fragment()} | context(draft) | more,
+        **context(draft, in_place=wants_fragment(), **values),
     )
 
 
@@ -272,8 +261,6 @@ def in_plain_words(problem: InvalidInput) -> str:
         words = "There is a character in it that cannot be kept. Type that part again."
     elif "a follow-up " in problem.message:
         words = "Ask it once, as a question or as a follow-up."
-    elif problem.field == "questions":
-        words = f"A form holds at most {draft_input.QUESTIONS_MAX} questions."
     elif limit and "at most" in problem.message:
         words = f"This is longer than {limit} characters. Shorten it a little."
     elif most := MOST.get(problem.field):
@@ -283,18 +270,3 @@ def in_plain_words(problem: InvalidInput) -> str:
         reason = problem.message.rstrip(".").partition(": ")[2] or problem.message
         words = reason[:1].upper() + reason[1:] + "."
     return words
-
-
-def wrong_setting(result: Result) -> dict[str, str]:
-    """Return the field at which the settings form shows an error as `wrong`, "" for none.
-
-    An invalid private context, unless it is only missing, has its own message.
-    """
-    if not isinstance(result, InvalidInput):
-        return {"wrong": "", "context_message": ""}
-    is_missing, is_context = result.code == ErrorCode.CONTEXT_REQUIRED, result.field == "context"
-    of_setting = result.field if result.field in MOST else ""
-    return {
-        "wrong": "followUpMode" if is_missing or is_context else of_setting,
-        "context_message": in_plain_words(result) if is_context and not is_missing else "",
-    }

@@ -6,10 +6,10 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from http import HTTPStatus
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import orjson
-from flask import Response, abort, current_app, request, stream_with_context, url_for
+from flask import Response, abort, current_app, stream_with_context, url_for
 
 from api.wire.responses import form_responses, response_session
 from api.wire.timestamps import wire_time
@@ -20,7 +20,7 @@ from webapp.base.database import release_connections, to_millis, utc_now
 from webapp.base.text import normalized
 from webapp.pages.creator.request import acting, creator_blueprint, creator_id
 from webapp.pages.creator.results import get_shown_form
-from webapp.pages.errors import Problem, own_page, problem
+from webapp.pages.errors import Problem, problem
 from webapp.records import forms
 from webapp.records.audit import AuditKind
 from webapp.records.content.model import asks_follow_ups
@@ -120,12 +120,8 @@ def download(form_id: str, name: str) -> Response:
 
 
 def _refusal(form: FormRow, why: Problem) -> Response:
-    """Return a 429 page that links back to the results page, with its filters."""
-    views = ("results.by_question", "results.by_person")
-    pages = [url_for(view, form_id=form.id) for view in views]
-    came_from = own_page(request.referrer or "")
-    results = came_from if urlsplit(came_from).path in pages else pages[0]
-    back = results, "Back to the answers"
+    """Return a 429 page that links back to the results page."""
+    back = url_for("results.by_question", form_id=form.id), "Back to the answers"
     response = problem(why, HTTPStatus.TOO_MANY_REQUESTS, again=True, back=back)
     response.headers["Retry-After"] = str(RETRY_SECONDS)
     return response

@@ -9,7 +9,6 @@ from urllib.parse import urlsplit
 
 from flask import Response, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from markupsafe import Markup
 
 from api.wire.forms import share_url
 from webapp.answers import trash
@@ -37,13 +36,6 @@ from webapp.records.forms import FormSummaryRow
 
 CODE_SCALE = 12  # pixels of one module: sharp on paper
 CODE_BORDER = 4  # white modules, as ISO/IEC 18004 requires
-# for other sites; if their policy refuses the inline style, the frame has a border
-FRAME_CODE = Markup(
-    '<iframe src="{}?embed=1" title="{}" width="100%" height="720" style="border:0"'
-    ' loading="lazy"{}></iframe>'
-)
-MICROPHONE = Markup(' allow="microphone"')
-LINK_CODE = Markup('<a href="{}">{}</a>')
 CODE_TYPES = {"svg": "image/svg+xml", "png": "image/png"}
 
 bp = creator_blueprint("forms", "/forms")
@@ -136,10 +128,6 @@ def _share(form_id: str, origins: str | None = None, refusal: InvalidInput | Non
         qr=drawn_code(address),
         origins="\n".join(form.frame_origins.split()) if origins is None else origins,
         refusal=refusal,
-        frame_code=str(
-            FRAME_CODE.format(address, form.title, MICROPHONE if form.records_voice else "")
-        ),
-        link_code=str(LINK_CODE.format(address, form.title)),
     )
 
 

@@ -1,4 +1,4 @@
-"""The results pages: by question and by person, searched and filtered.
+"""Reading responses: by question and by person, searched and filtered, one by one; deleting them.
 
 The query string holds all filters, so a view can be bookmarked, shared and reloaded.
 """
@@ -15,7 +15,13 @@ from flask.typing import ResponseReturnValue
 
 from api.wire.forms import share_url
 from jobs.queue import hand_over_recordings
-from webapp.answers import by_question as results, search, threads, unread
+from webapp.answers import (
+    by_question as results,
+    deleted_responses as deletions,
+    search,
+    threads,
+    unread,
+)
 from webapp.answers.by_question import HiddenResponses, ShownAnswer, read_hidden
 from webapp.answers.export import recordings_of
 from webapp.answers.search import AnswerKey, Filters, PersonKey
@@ -23,10 +29,9 @@ from webapp.base.config import settings
 from webapp.base.database import from_millis, to_millis, utc_now
 from webapp.drafts import confirmations
 from webapp.pages.creator import agreements, fields
-from webapp.pages.creator.request import agent_names, creator_blueprint, creator_id
-from webapp.pages.creator.responses import deletion_notes
+from webapp.pages.creator.request import acting, agent_names, creator_blueprint, creator_id
 from webapp.pages.filters import drawn_code
-from webapp.pages.fragments import fragment, go_to, nothing_new, page_or_fragment
+from webapp.pages.fragments import fragment, go_to, nothing_new, page_or_fragment, wants_fragment
 from webapp.records import forms
 from webapp.records.content.model import form_settings
 from webapp.records.forms import FormRow
@@ -38,13 +43,8 @@ DAYS_SHOWN = 14
 WORDS_MAX_CHARS = 200
 NAMES = ("q", "sent", "unflagged", "spoken", "followups", "from", "to")
 
-FILTERS = {
-    "sent": "Completed only",
-    "unflagged": "Automated ones hidden",
-    "spoken": "With a recording",
-    "followups": "With follow-ups",
-}
-DAYS = {"from": "From", "to": "To"}
+bp = creator_blueprint("results", "/forms/<form_id>")
+responses_bp = creator_blueprint("responses", "/forms/<form_id>")
 
 
 class Choice(NamedTuple):
@@ -54,25 +54,14 @@ class Choice(NamedTuple):
     values: dict[str, str]
     misread: str
 
-    @property
-    def chosen(self) -> list[str]:
-        """The labels of the active filters, without the search."""
-        names = [FILTERS[name] for name in FILTERS if name in self.values]
-        days = {name: self.values.get(name, "") for name in ("from", "to")}
-        return [*names, *(f"{DAYS[name]} {day}" for name, day in days.items() if day)]
 
-    def typed(self, name: str) -> str:
-        """Return the text typed into a field, "" if it is empty."""
-        return self.values.get(name, "")
-
-
-def read_choice() -> Choice:
+def _read_choice() -> Choice:
     """Read the search and filters from the query string; ignore invalid values."""
-    typed = {name: request.args.get(name, "").strip() for name in NAMES}
-    typed["q"] = typed["q"][:WORDS_MAX_CHARS]
-    since, until = _day(typed["from"]), _day(typed["to"])
-    misread = [typed[name] for name, day in (("from", since), ("to", until)) if day is None]
+    typed = {name: request.args.get(name, "").strip()[:WORDS_MAX_CHARS] for name in NAMES}
+    days = {name: _day(typed[name]) for name in ("from", "to") if typed[name]}
+    misread = [typed[name] for name, day in days.items() if day is None]
     values = {name: text for name, text in typed.items() if text and text not in misread}
+    since, until = days.get("from"), days.get("to")
     filters = Filters(
         words=typed["q"],
         sent_only=bool(typed["sent"]),
@@ -82,7 +71,7 @@ def read_choice() -> Choice:
         since=None if since is None else since * DAY_MILLIS,
         until=None if until is None else (until + 1) * DAY_MILLIS,
     )
-    return Choice(filters, values, next(filter(None, misread), ""))
+    return Choice(filters, values, misread[0] if misread else "")
 
 
 def _stamp(name: str) -> int:
@@ -101,12 +90,11 @@ def _day(text: str) -> int | None:
 
 
 def get_shown_form(form_id: str) -> tuple[FormRow, HiddenResponses]:
-    """Return the creator's form as `lower_counts` does; raises NotFound."""
-    return lower_counts(forms.get_form(creator_id(), form_id))
+    """Return the creator's form with counts lowered by the responses that are being deleted.
 
-
-def lower_counts(form: FormRow) -> tuple[FormRow, HiddenResponses]:
-    """Subtract the responses that are being deleted from the counts; return the form and these."""
+    Returns these responses as well; raises NotFound.
+    """
+    form = forms.get_form(creator_id(), form_id)
     hidden = read_hidden(form.id)
     lowered = forms.with_counts(
         form,
@@ -117,14 +105,11 @@ def lower_counts(form: FormRow) -> tuple[FormRow, HiddenResponses]:
     return lowered, hidden
 
 
-bp = creator_blueprint("results", "/forms/<form_id>")
-
-
 @bp.get("")
 def by_question(form_id: str) -> ResponseReturnValue:
     """Show the newest answers to each question, or all answers that match the filters."""
     form, hidden = get_shown_form(form_id)
-    choice = read_choice()
+    choice = _read_choice()
     if choice.filters:
         return _found(form, hidden, choice)
     pages = results.newest_answers(form)
@@ -152,7 +137,7 @@ def one_question(form_id: str, number: int) -> ResponseReturnValue:
         number=number,
         older=older,
         **_threads_under(form, older.answers),
-        **_layout(form, hidden, "questions", read_choice()),
+        **_layout(form, hidden, "questions", _read_choice()),
     )
 
 
@@ -160,7 +145,7 @@ def one_question(form_id: str, number: int) -> ResponseReturnValue:
 def by_person(form_id: str) -> ResponseReturnValue:
     """Show the respondents that match the filters with their answers, newest first."""
     form, hidden = get_shown_form(form_id)
-    choice = read_choice()
+    choice = _read_choice()
     found = search.find_people(form.id, choice.filters, before=fields.asked_position())
     return page_or_fragment(
         "results/people.html",
@@ -178,11 +163,11 @@ def by_person(form_id: str) -> ResponseReturnValue:
 @bp.get("/new")
 def new_answers(form_id: str) -> ResponseReturnValue:
     """Show the number of answers after the stamp `since`; 204 if none came after `seen`."""
-    stored = forms.get_form(creator_id(), form_id)
-    since = _stamp("since") or stored.last_stamp
-    if max(since, _stamp("seen")) >= stored.last_stamp:
+    last_stamp = forms.get_form(creator_id(), form_id).last_stamp
+    since = _stamp("since") or last_stamp
+    if max(since, _stamp("seen")) >= last_stamp:
         return nothing_new()
-    form, hidden = lower_counts(stored)
+    form, hidden = get_shown_form(form_id)
     return fragment(
         "results/_new_answers.html",
         form=form,
@@ -211,8 +196,116 @@ def show_settings(form_id: str) -> ResponseReturnValue:
         "forms/settings.html",
         settings=form_settings(form),
         **agreements.of_form(form),
-        **_layout(form, hidden, "settings", read_choice()),
+        **_layout(form, hidden, "settings", _read_choice()),
     )
+
+
+@responses_bp.get("/unread")
+def show_next(form_id: str) -> ResponseReturnValue:
+    """Redirect to the newest unread response, or to the newest."""
+    form = forms.get_form(creator_id(), form_id)
+    session_id = threads.newest_response(form)
+    if session_id is None:
+        return go_to(url_for("results.by_question", form_id=form_id))
+    return go_to(url_for("responses.show", form_id=form_id, session_id=session_id))
+
+
+@responses_bp.get("/people/<session_id>")
+def show(form_id: str, session_id: str) -> ResponseReturnValue:
+    """Show all answers of one person."""
+    form = forms.get_form(creator_id(), form_id)
+    response = threads.get_response(form, session_id)
+    return render_template(
+        "results/response.html",
+        form=form,
+        response=response,
+        person=response.person,
+        recordings=recordings_of(response.person.answers, with_transcripts=True),
+        transcriber=settings().transcriber_host,
+        now_millis=to_millis(utc_now()),
+        undo_seconds=deletions.RESPONSE_UNDO_SECONDS,
+    )
+
+
+@responses_bp.post("/people/<session_id>/read")
+def mark_read(form_id: str, session_id: str) -> ResponseReturnValue:
+    """Mark this response as read; without htmx, redirect to the next unread one."""
+    account = creator_id()
+    unread.mark_read(account, form_id, session_id, fields.millis_in(request.form.get("stamp", "")))
+    if wants_fragment():
+        return nothing_new()
+    following = unread.next_unread(forms.get_form(account, form_id), session_id)
+    return go_to(url_for("responses.show", form_id=form_id, session_id=following or session_id))
+
+
+@responses_bp.post("/read")
+def mark_all_read(form_id: str) -> ResponseReturnValue:
+    """Mark every response up to the posted stamp as read."""
+    unread.mark_all_read(creator_id(), form_id, fields.millis_in(request.form.get("stamp", "")))
+    return go_to(url_for("results.by_question", form_id=form_id))
+
+
+@responses_bp.post("/people/<session_id>/delete")
+def delete(form_id: str, session_id: str) -> ResponseReturnValue:
+    """Delete one response; the list of responses offers to undo it."""
+    deletions.delete_response(creator_id(), form_id, session_id, **acting())
+    return go_to(url_for("results.by_person", form_id=form_id, deleted=1))
+
+
+@responses_bp.get("/automated/delete")
+def ask_automated(form_id: str) -> ResponseReturnValue:
+    """Ask before deleting all responses that look automated, and show their number."""
+    form = forms.get_form(creator_id(), form_id)
+    return render_template(
+        "deleted_responses/automated.html",
+        form=form,
+        count=deletions.count_automated(form.id),
+        undo_seconds=deletions.RESPONSE_UNDO_SECONDS,
+    )
+
+
+@responses_bp.post("/automated/delete")
+def delete_automated(form_id: str) -> ResponseReturnValue:
+    """Delete all responses that look automated; the list of responses offers to undo it."""
+    deletions.delete_automated(creator_id(), form_id, **acting())
+    return go_to(url_for("results.by_person", form_id=form_id, deleted=1))
+
+
+@responses_bp.post("/deletions/<deletion_id>/undo")
+def undo(form_id: str, deletion_id: str) -> ResponseReturnValue:
+    """Undo a deletion and show the restored responses; say so if nothing can be undone."""
+    undone = deletions.undo_deletion(creator_id(), form_id, deletion_id, **acting())
+    if undone and undone.session_id:
+        person = undone.session_id
+        return go_to(url_for("responses.show", form_id=form_id, session_id=person))
+    return go_to(url_for("results.by_person", form_id=form_id, undone=None if undone else 0))
+
+
+@responses_bp.get("/deletions")
+def show_notes(form_id: str) -> ResponseReturnValue:
+    """Show the notes about deletions; 204 if their state equals the parameter `have`."""
+    form = forms.get_form(creator_id(), form_id)
+    notes = _deletion_notes(form.id)
+    if notes["deletion_state"] == request.args.get("have"):
+        return nothing_new()
+    return fragment("deleted_responses/_notes.html", form=form, **notes)
+
+
+def _deletion_notes(form_id: str) -> dict[str, Any]:
+    """Return the template variables for the notes about deletions that are not finished.
+
+    `has_automated` is true if some responses look automated and are not being deleted.
+    """
+    found = deletions.list_deletions(form_id)
+    all_deleted = any(each.session_id is None for each in found)
+    return {
+        "deletions": found,
+        "deletion_state": "-".join(f"{each.id[-6:]}{each.begun:d}" for each in found),
+        "undo_seconds": deletions.RESPONSE_UNDO_SECONDS,
+        "has_automated": not all_deleted and deletions.has_automated(form_id),
+        "just_deleted": "deleted" in request.args,
+        "nothing_to_undo": "undone" in request.args,
+    }
 
 
 def _found(form: FormRow, hidden: HiddenResponses, choice: Choice) -> ResponseReturnValue:
@@ -275,7 +368,7 @@ def _layout(form: FormRow, hidden: HiddenResponses, view: str, choice: Choice) -
         "filled": form.answer_bytes * 100 // most,
         "is_full": forms.is_full(form.answer_bytes, most),
         "notice_percent": FORM_NOTICE_PERCENT,
-        **deletion_notes(form.id),
+        **_deletion_notes(form.id),
         **approval(form),
     }
 

@@ -27,7 +27,7 @@ from webapp.pages.fragments import go_to, wants_fragment
 from webapp.records.accounts import browser_sessions, credentials, invites
 from webapp.records.accounts.browser_sessions import ACTIVE_EVERY, SESSION_LIFETIME
 from webapp.records.accounts.credentials import Also
-from webapp.records.accounts.models import EMAIL_MAX_CHARS, Account, find_account, normal_email
+from webapp.records.accounts.models import Account, find_account, normal_email
 from webapp.records.audit import AuditKind
 from webapp.web import request_audit
 from webapp.web.browser_cookies import BrowserCookie
@@ -36,16 +36,6 @@ from webapp.web.extensions import login
 from webapp.web.limiter import client_network, is_failure, limiter
 
 COOKIE = BrowserCookie("askback_device", max_age=365 * 24 * 3600)
-
-
-def remember_device(account: Account) -> None:
-    """Set a new device cookie, which is valid until the account's password changes."""
-    value = _signer(account).dumps(secrets.token_hex(16))
-
-    @after_this_request
-    def keep(response: Response) -> Response:
-        COOKIE.keep(response, value)
-        return response
 
 
 def known_device() -> str | None:
@@ -141,7 +131,7 @@ def show_sign_in() -> ResponseReturnValue:
     """Show the sign-in form; redirect a creator who is signed in."""
     if current_user.is_authenticated:
         return go_to(errors.next_page())
-    return render_template("account/sign_in.html", email="", refusal=None)
+    return render_template("account/sign_in.html", refusal=None)
 
 
 def _tried_account() -> str | None:
@@ -152,10 +142,17 @@ def _tried_account() -> str | None:
     return None
 
 
+def _account_key() -> str:
+    """Return a hash of the posted email address: limits store no address in clear text."""
+    email = normal_email(request.form.get("email", ""))
+    return hashlib.sha256(email.encode()).hexdigest()
+
+
 OF_SIGN_IN: dict[str, Any] = {
     "deduct_when": is_failure,
     "on_breach": request_audit.telling_refusals(AuditKind.SIGN_IN, _tried_account),
 }
+OF_STRANGERS = OF_SIGN_IN | {"exempt_when": lambda: known_device() is not None}
 
 
 @bp.post("/login")
@@ -164,28 +161,20 @@ OF_SIGN_IN: dict[str, Any] = {
     key_func=lambda: known_device() or f"{_account_key()} {client_network()}",
     **OF_SIGN_IN,
 )
-@limiter.limit(
-    lambda: ACCOUNT_TOTAL_RATE,
-    key_func=lambda: _account_key(),
-    exempt_when=lambda: known_device() is not None,
-    **OF_SIGN_IN,
-)
-@limiter.limit(
-    lambda: ADDRESS_RATE,
-    key_func=client_network,
-    exempt_when=lambda: known_device() is not None,
-    **OF_SIGN_IN,
-)
+@limiter.limit(lambda: ACCOUNT_TOTAL_RATE, key_func=_account_key, **OF_STRANGERS)
+@limiter.limit(lambda: ADDRESS_RATE, key_func=client_network, **OF_STRANGERS)
 def sign_in() -> ResponseReturnValue:
     """Sign in; a wrong password and an unknown address get the same answer after the same time."""
-    email = request.form.get("email", "")
+    given = request.form.get("email", ""), request.form.get("password", "")
     try:
-        account = credentials.find_sign_in(email, request.form.get("password", ""))
+        account = credentials.find_sign_in(*given)
     except TooBusy:
-        return _form(email, "busy"), HTTPStatus.SERVICE_UNAVAILABLE, AGAIN
+        page = render_template("account/sign_in.html", refusal="busy")
+        return page, HTTPStatus.SERVICE_UNAVAILABLE, AGAIN
     if account is None or account.disabled_at is not None:
         request_audit.note_failure(AuditKind.SIGN_IN, _tried_account(), **_visiting())
-        page = _form(email, "disabled" if account else "wrong")
+        refusal = "disabled" if account else "wrong"
+        page = render_template("account/sign_in.html", refusal=refusal)
         return page, HTTPStatus.UNPROCESSABLE_ENTITY
     start_session(account)
     return go_to(errors.next_page())
@@ -211,10 +200,7 @@ def sign_out_everywhere() -> Response:
 @bp.get("/join/<token>")
 def show_invite(token: str) -> ResponseReturnValue:
     """Show the form of a one-time link; a GET does not use the link up."""
-    try:
-        return _join_page(token)
-    except NotFound as gone:
-        return _link_gone(gone)
+    return _join_page(token)
 
 
 @bp.post("/join/<token>")
@@ -230,11 +216,11 @@ def accept_invite(token: str) -> ResponseReturnValue:
     act = _visiting()
     try:
         account = invites.accept_invite(token, **given, **act, also=ending_agents(act))
-    except NotFound as gone:
+    except NotFound:
         request_audit.note_failure(AuditKind.LINK_USED, None, **act)
-        return _link_gone(gone)
+        raise
     except (InvalidInput, StateConflict, TooBusy) as refusal:
-        page = _join_page(token, refusal, **given)
+        page = _join_page(token, refusal)
         if isinstance(refusal, TooBusy):
             return page, HTTPStatus.SERVICE_UNAVAILABLE, AGAIN
         return page, HTTPStatus.UNPROCESSABLE_ENTITY
@@ -242,37 +228,27 @@ def accept_invite(token: str) -> ResponseReturnValue:
     return go_to(errors.HOME)
 
 
-def _join_page(token: str, refusal: Outcome | None = None, **given: str) -> str:
-    return render_template(
-        "account/join.html",
-        invite=invites.get_invite(token, now=utc_now()),
-        given={name: text[:EMAIL_MAX_CHARS] for name, text in given.items()},
-        refusal=refusal,
-        end_agents=not given or asked_to_end_agents(),
-    )
+def _join_page(token: str, refusal: Outcome | None = None) -> str:
+    invite = invites.get_invite(token, now=utc_now())
+    return render_template("account/join.html", invite=invite, refusal=refusal)
 
 
-def asked_to_end_agents() -> bool:
-    """Return whether a new password should also end the connections of agents."""
-    return "end_agents" in request.form
+@bp.errorhandler(NotFound)
+def link_gone(gone: NotFound) -> Response:
+    """Report that a one-time link was used, has expired or never was one."""
+    return errors.problem(errors.Problem(_(gone.message), _(gone.resolution)), HTTPStatus.GONE)
 
 
 def ending_agents(act: Acting) -> Also | None:
     """Return a function that disconnects all agents, None if that was not chosen."""
-    return partial(end_grants, **act) if asked_to_end_agents() else None
-
-
-def _form(email: str, refusal: str) -> str:
-    email = email[:EMAIL_MAX_CHARS]
-    return render_template("account/sign_in.html", email=email, refusal=refusal)
+    return partial(end_grants, **act) if "end_agents" in request.form else None
 
 
 def start_session(account: Account) -> None:
     """Start a new session without the data of the old one, against session fixation."""
-    replaced = current_user.get_id()
     account.session_id = browser_sessions.begin_session(
         account,
-        replaced=replaced,
+        replaced=current_user.get_id(),
         now=utc_now(),
         by=request_audit.creator(),
         browser=browser_in_words(request.headers.get("User-Agent", "")),
@@ -281,7 +257,12 @@ def start_session(account: Account) -> None:
     session.permanent = True
     session[SIGNED_IN_AT] = int(time.time())
     login_user(account)
-    remember_device(account)
+    device = _signer(account).dumps(secrets.token_hex(16))  # valid until the password changes
+
+    @after_this_request
+    def remember_device(response: Response) -> Response:
+        COOKIE.keep(response, device)
+        return response
 
 
 def signed_in_recently() -> bool:
@@ -292,16 +273,6 @@ def signed_in_recently() -> bool:
 def _visiting() -> Acting:
     """Return the current time and a visitor who is not signed in."""
     return Acting(now=utc_now(), by=request_audit.visitor())
-
-
-def _account_key() -> str:
-    """Return a hash of the posted email address: limits store no address in clear text."""
-    email = normal_email(request.form.get("email", ""))
-    return hashlib.sha256(email.encode()).hexdigest()
-
-
-def _link_gone(gone: NotFound) -> Response:
-    return errors.problem(errors.Problem(_(gone.message), _(gone.resolution)), HTTPStatus.GONE)
 
 
 P = ParamSpec("P")
