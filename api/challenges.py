@@ -13,7 +13,7 @@ from webapp.base.database import release_connections
 from webapp.base.errors import RateLimited
 from webapp.events.callbacks import CHALLENGE_SECONDS, Unverified, callback_bounds, send_challenge
 from webapp.web.limiter import limiter, rate_in_words, seconds_until_free
-from webapp.web.wakeups import RETRY_SECONDS, NoSlot, Wakeups, finished, wakeups
+from webapp.web.wakeups import RETRY_SECONDS, NoSlot, Slots, finished, wakeups
 
 OF_ACCOUNT = parse("30/minute")
 FAILED_OF_HOST = parse("10/minute")
@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 def init_app(app: Flask) -> None:
     """Create the slots for challenges and the table of those under way."""
-    app.extensions["challenges"] = Wakeups(CHALLENGES_AT_ONCE, CHALLENGES_OF_ACCOUNT)
+    app.extensions["challenges"] = Slots(CHALLENGES_AT_ONCE, CHALLENGES_OF_ACCOUNT)
     app.extensions["flights"] = {}
 
 
@@ -82,7 +82,7 @@ def challenge(
     host  of `url`, with its port
     Raises RateLimited. Releases the database connections first.
     """
-    places: Wakeups = current_app.extensions["challenges"]
+    places: Slots = current_app.extensions["challenges"]
     bounds = callback_bounds(
         settings().mcp_events_callback_allowlist,
         pinned=current_app.config["PINNED_HOSTS"],

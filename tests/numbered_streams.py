@@ -71,7 +71,7 @@ class Served:
 
     @property
     def count(self) -> int:
-        return len(self.streams)
+        return len(self.streams.slots)
 
 
 def leave() -> Response:

@@ -13,10 +13,7 @@ BAD = {400}
 UNKNOWN = {400, 501}  # a coding that no server of ours knows; 400 where our errors have no 501
 LARGE = {400, 413, 431}
 # one route for each kind of request
-ROUTES = (
-    *(API, MCP, PAGE, "/healthz", "/readyz", "/r/unknown", "/static/x.css", "/oauth/token"),
-    *("/.well-known/oauth-authorization-server", "/api/agent/asks/frm_1/answers"),
-)
+ROUTES = (API, MCP, PAGE, "/healthz", "/r/unknown", "/static/x.css", "/oauth/token")
 
 
 class Sent(NamedTuple):
@@ -90,36 +87,27 @@ def foreign(name: str, path: str, line: str = HOST) -> Sent:
 
 FRAMING = (
     ended("both lengths", post("Content-Length: 5", CHUNKED, body=FIVE)),
-    ended("both lengths, the other first", post(CHUNKED, "Content-Length: 5", body=FIVE)),
-    ended("both lengths, none", post(CHUNKED, "Content-Length: 0", body=FIVE)),
+    ended("both lengths, the other first", post(CHUNKED, "Content-Length: 0", body=FIVE)),
     ended("both lengths at MCP", post(CHUNKED, "Content-Length: 5", body=FIVE, path=MCP)),
     refused("both lengths of 1.0", head(HOST, CHUNKED, "Content-Length: 5", version=" HTTP/1.0")),
     refused("chunks of 1.0", head(HOST, CHUNKED, version=" HTTP/1.0") + FIVE),
     refused("two lengths", post("Content-Length: 5", "Content-Length: 6", body=b"hello")),
     refused("a length and none", post("Content-Length: 5", "Content-Length:", body=b"hello")),
-    *map(length, ("5, 5", "5, 6", "+5", "-5", "0x5", "5.0", "5 5", "5;", "", "five", "5" * 5000)),
-    *map(length, ("\xb2", "5\x00", "5\x0b", "1" + "0" * 18, "1" + "0" * 30)),
-    *map(coding, (" chunked, chunked", "", " ", " ,", " chunked,", " ,chunked", " chunked\x00")),
+    *map(length, ("5, 5", "5, 6", "+5", "-5", "0x5", "5 5", "", "\xb2", "5\x00", "5" * 5000)),
+    *map(coding, (" chunked, chunked", "", " ,", " ,chunked", " chunked\x00")),
     *(
         coding(value, UNKNOWN)
-        for value in (
-            *(" gzip", " gzip, chunked", " chunked, gzip", " xchunked", " identity", " deflate"),
-            *(" chunked;q=1", " chunked chunked", ' "chunked"', " chunke", " \x85chunked"),
-        )
+        for value in (" gzip", " gzip, chunked", " chunked, gzip", " xchunked", " chunked;q=1")
     ),
     refused("two codings", post(CHUNKED, CHUNKED, body=FIVE)),
     refused("two codings, one unknown", post(CHUNKED, "Transfer-Encoding: gzip", body=FIVE)),
     refused("a coding on two lines", post("Transfer-Encoding:", " chunked", body=FIVE)),
     refused("an unknown coding at MCP", post("Transfer-Encoding: x", path=MCP), UNKNOWN),
     refused("an unknown coding at a page", post("Transfer-Encoding: x", path=PAGE), UNKNOWN),
-    taken("a length", post("Content-Length: 5", body=b"hello")),
     taken("one length twice", post("Content-Length: 5", "Content-Length: 5", body=b"hello")),
-    taken("a length with zeros", post("Content-Length: 005", body=b"hello")),
-    taken("chunks", post(CHUNKED, body=FIVE)),
     taken("chunks in capitals", post("TRANSFER-ENCODING: \t Chunked \t", body=FIVE)),
     taken("two requests", head(HOST) + head(HOST), executed=2),
     taken("a request behind chunks", post(CHUNKED, body=FIVE) + head(HOST), executed=2),
-    taken("an empty line before it", b"\r\n" + head(HOST)),
 )
 
 HOSTS = (
@@ -128,8 +116,7 @@ HOSTS = (
     refused("two hosts", head(HOST, "Host: evil.example")),
     refused("two hosts, the other first", head("Host: evil.example", HOST)),
     refused("a host and none", head(HOST, "Host:")),
-    *map(host, ("", " ", " a b", " @host, @host", " x:99999", " x:y", " [::1", " me@x", " x/y")),
-    *map(host, (" \xff", " x\x00", " x?y", " http://x")),
+    *map(host, ("", " a b", " @host, @host", " x:99999", " [::1", " me@x", " x/y", " x\x00")),
     refused("two hosts of 1.0", head(HOST, HOST, version=" HTTP/1.0")),
     Sent("no host of 1.0", head(version=" HTTP/1.0"), {400, 401}, 1),
     Sent("a host of 1.0", head(HOST, version=" HTTP/1.0"), {401}, 1),
@@ -137,41 +124,24 @@ HOSTS = (
     taken("our address as target", head(HOST, path=f"http://@host{API}")),
     foreign("our address and a foreign host", f"http://@host{API}", "Host: evil.example"),
     taken("a foreign target with our host", head(HOST, path=f"http://evil.example{API}")),
-    taken("a target without a host", head(path=f"http://@host{API}")),
     refused("a target with two hosts", head(HOST, HOST, path=f"http://@host{API}")),
-    refused("a target of nobody", head(HOST, path=f"http://{API}")),
-    taken("a target with a name", head(HOST, path=f"http://me@@host{API}")),
     refused("half an address as target", head(HOST, path=f"http://[::1{API}")),
 )
 
 LINES = (
     field("a blank before the colon", "Content-Length : 0"),
-    field("a tab before the colon", "X-A\t: b"),
     field("no colon", "no colon"),
-    field("no name", ": x"),
-    field("a name with a blank", "X A: b"),
-    taken("a bare LF", head(HOST, "X-A: b\nX-B: c")),
     field("a bare CR", "X-A: b\rX-B: c"),
-    field("a CR before the line end", "X-A: b\r"),
     field("NUL in a value", "X-A: b\x00c"),
     field("NUL in a name", "X\x00A: b"),
     field("a folded line", "X-A: b\r\n c"),
-    field("a folded line of a tab", "X-A: b\r\n\tc"),
-    field("a folded line of nothing", "X-A: b\r\n \r\nX-B: c"),
-    refused("a folded line at first", b"GET /api/forms HTTP/1.1\r\n Host: @host\r\n\r\n"),
-    taken("bare LFs", head(HOST).replace(b"\r\n", b"\n")),
     refused("bare CRs", head(HOST).replace(b"\r\n", b"\r")),
-    refused("a blank before the method", b" " + head(HOST)),
     refused("two blanks", head(HOST, method="GET ")),
-    refused("a tab", head(HOST, version="\tHTTP/1.1")),
     refused("NUL in the target", head(HOST, path="/api/\x00forms")),
-    refused("a control character in the target", head(HOST, path="/api/\x7fforms")),
-    refused("no target", head(HOST, path="")),
-    refused("a method in brackets", head(HOST, method="(GET)")),
     refused("no version", head(HOST, version=""), {400, 505}),
     *(
         refused(f"version {version}", head(HOST, version=f" {version}"), {400, 505})
-        for version in ("HTTP/0.9", "HTTP/1.2", "HTTP/2.0", "HTTP/9.9", "HTTP/11", "http/1.1", "X")
+        for version in ("HTTP/0.9", "HTTP/1.2", "HTTP/2.0", "X")
     ),
     *(
         refused(
@@ -192,48 +162,27 @@ BLANKS = " " * 60_000
 NONE = "\0"
 SLOW = (  # to read for regular expressions that go back, some of them minutes
     refused("digits and two blanks", head(HOST, path=f"http://{'1' * 60_000} x"), {*LARGE, 414}),
-    refused("a long target without a version", head(HOST, path="/" + "1" * 60_000, version="")),
-    field("blanks and NUL", f"X-A:{BLANKS}{NONE}"),
     field("a value of blanks and NUL", f"X-A:{BLANKS}a{NONE}"),
-    field("a value of pairs and NUL", f"X-A:{'a ' * 30_000}{NONE}"),
-    field("a long name", f"{'a' * 60_000} "),
     field("a language of blanks and NUL", f"Accept-Language:{BLANKS}{NONE}"),
     field("an origin of blanks and NUL", f"Origin:{BLANKS}{NONE}"),
-    taken("blanks before a value", head(HOST, f"X-A:{BLANKS}a")),
-    taken("blanks alone", head(HOST, f"X-A:{BLANKS}")),
     taken("blanks behind a value", head(HOST, f"X-A: a{BLANKS}")),
     refused("thousands of one field", head(HOST, *["X-A:"] * 10_000), LARGE),
-    refused("a trailer of blanks", post(CHUNKED, body=b"0\r\nA:" + b" " * 8_000 + b"\0\r\n\r\n")),
-    refused("an extension of pairs", post(CHUNKED, body=b"5" + b";a=a" * 1_000 + b"\0\r\n")),
-    refused("a quoted extension", post(CHUNKED, body=b'5;a="' + b"\\a" * 1_800 + b"\0\r\n")),
 )
 
 BOUNDS = (
     Sent("chunks: no end of a chunk", post(CHUNKED, body=FIVE[:8] + b"x" * 5_000), LARGE),
     chunks("many trailers", b"0\r\n" + b"A: b\r\n" * 2_000 + b"\r\n", LARGE),
-    chunks("many trailers at a page", b"0\r\n" + b"A: b\r\n" * 2_000 + b"\r\n", LARGE, PAGE),
     chunks("thousands of one byte", b"1\r\nx\r\n" * 4_000 + b"0\r\n\r\n"),
     taken(
         "thousands", post(CHUNKED, body=(b"50\r\n" + b"x" * 80 + b"\r\n") * 4_000 + b"0\r\n\r\n")
     ),
     chunks("a size that is none", b"z\r\nhello\r\n0\r\n\r\n"),
-    chunks("a size with a sign", b"+5\r\nhello\r\n0\r\n\r\n"),
-    chunks("a size with a prefix", b"0x5\r\nhello\r\n0\r\n\r\n"),
     chunks("a negative size", b"-5\r\nhello\r\n0\r\n\r\n"),
-    chunks("a size with an underscore", b"1_0\r\nhellohellohelloh\r\n0\r\n\r\n"),
-    chunks("a blank before the size", b" 5\r\nhello\r\n0\r\n\r\n"),
-    chunks("no size", b"\r\nhello\r\n0\r\n\r\n"),
     chunks("a bare LF behind the size", b"5\nhello\r\n0\r\n\r\n"),
-    chunks("a bare LF in an extension", b"5;a\nhello\r\n0\r\n\r\n"),
     chunks("a bare LF behind a chunk", b"5\r\nhello\n0\r\n\r\n"),
     chunks("more than the size", b"5\r\nhello!\r\n0\r\n\r\n"),
     chunks("less than the size", b"6\r\nhello\r\n0\r\n\r\n"),
-    chunks("a bare LF behind the last one", b"0\n\r\n"),
-    chunks("a trailer that is none", b"0\r\nno colon\r\n\r\n"),
-    taken("an extension of 3,000 bytes", post(CHUNKED, body=b"5;a=" + b"b" * 3_000 + FIVE[1:])),
-    taken("a quoted extension", post(CHUNKED, body=b'5;a="b c";d' + FIVE[1:])),
     taken("trailers", post(CHUNKED, body=FIVE[:-2] + b"A: b\r\nHost: c\r\n\r\n") + SECOND, 2),
-    taken("a size with zeros", post(CHUNKED, body=b"0000" + FIVE)),
     taken("chunks of one byte", post(CHUNKED, body=b"1\r\nx\r\n" * 2_000 + b"0\r\n\r\n")),
 )
 

@@ -4,17 +4,15 @@ import json
 import re
 import socket
 from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from tests.command import DATA_KEYS, askback_here
-from tests.journey.installation import embedded, process
-from tests.runtime.http_requests import REQUESTS, Sent, head, post
-from tests.services import free_port, postgresql_database
+from tests.journey.installation import embedded
+from tests.runtime.http_requests import FRAMING, REQUESTS, Sent, post
 
 PROBE = b"GET /healthz HTTP/1.1\r\nHost: @host\r\nConnection: close\r\n\r\n"
 PIECE_BYTES = 7
@@ -59,36 +57,22 @@ def read(connection: socket.socket) -> list[Response]:
     return found
 
 
-@pytest.fixture(scope="module", params=["run", pytest.param("web", marks=pytest.mark.slow)])
-def server(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Server]:
-    """`askback run` on SQLite, `askback web` on PostgreSQL and Redis; nothing goes wrong in it."""
-    folder = tmp_path_factory.mktemp(request.param)
-    with ExitStack() as stack:
-        if request.param == "run":
-            running = stack.enter_context(embedded(folder, WRITE_LIMITS="off"))
-            found = Server(int(running.variables["PORT"]), *running.logs)
-        else:
-            url, redis = map(request.getfixturevalue, ("postgresql_url", "redis_url"))
-            port = str(free_port())
-            variables = {
-                "DATABASE_URL": stack.enter_context(postgresql_database(url)),
-                "REDIS_URL": redis,
-                "SECRET_KEY": "kX3vQ9wLz7Bn2Rt5Yh8Mj4Gf6Pd1Sc0Ae",
-                "DATA_KEYS": DATA_KEYS,
-                "PUBLIC_URL": f"http://127.0.0.1:{port}",
-                "PORT": port,
-            }
-            assert askback_here("migrate", **variables).returncode == 0
-            log = stack.enter_context(process(folder / "log", "web", **variables))
-            found = Server(int(port), log)
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """`askback run`, in which nothing goes wrong."""
+    with embedded(tmp_path_factory.mktemp("run"), WRITE_LIMITS="off") as running:
+        found = Server(int(running.variables["PORT"]), *running.logs)
         yield found
         assert '"level":"error"' not in found.log.read_text()
 
 
-@pytest.mark.parametrize("step", [20_000, PIECE_BYTES], ids=["whole", "in pieces"])
-@pytest.mark.parametrize("sent", REQUESTS, ids=lambda sent: sent.name)
+@pytest.mark.parametrize(
+    ("sent", "step"),
+    [
+        *(pytest.param(each, 20_000, id=each.name) for each in REQUESTS),
+        *(pytest.param(each, PIECE_BYTES, id=f"{each.name}, in pieces") for each in FRAMING),
+    ],
+)
 def test_a_request_of_the_table(server: Server, sent: Sent, step: int) -> None:
     mark = f"request-{next(numbers):05}"
     data = server.bytes_of(sent.data if sent.closed else sent.data + PROBE, mark)
@@ -137,18 +121,8 @@ def assert_ours(refusal: Response, data: bytes) -> None:
 
 
 def test_expect_gets_no_continue_where_the_request_is_refused(server: Server) -> None:
-    expect = "Expect: 100-continue"
     with server.connect() as connection:
-        data = post(expect, "Content-Length: 99999999")
+        data = post("Expect: 100-continue", "Content-Length: 99999999")
         connection.sendall(server.bytes_of(data, "expects-it"))
         (only,) = read(connection)
     assert only.status in {400, 413}
-
-
-def test_expect_without_a_body_delays_nothing(server: Server) -> None:
-    data = server.bytes_of(head("Host: @host", "Expect: 100-continue") + PROBE, "expects-it")
-    with server.connect() as connection:
-        connection.sendall(data)
-        statuses = [each.status for each in read(connection)]
-
-    assert [each for each in statuses if each != 100] == [401, 200]

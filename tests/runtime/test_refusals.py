@@ -69,44 +69,32 @@ def headers_of(text: str) -> dict[str, str]:
     return {name.lower(): value for name, value in (line.split(": ", 1) for line in lines)}
 
 
-@pytest.mark.parametrize(("line", "status"), [("Content-Length: 99999999", 413), *UNREADABLE])
-@pytest.mark.parametrize(
-    ("path", "origins", "allowed"),
-    [
+def test_a_refusal_is_readable_where_the_route_is(served: Flask) -> None:
+    refusals = [("Content-Length: 99999999", 413), *UNREADABLE]
+    for path, origins, allowed in (
         ("/mcp/app", [PAGE], PAGE),
-        ("/mcp/app/x", [PAGE], PAGE),
         ("/mcp/app", [], None),
         ("/mcp/app", [STRANGER], None),
         ("/mcp/app", [f"{PAGE}.example.org"], None),
         ("/mcp/app", [PAGE, PAGE], None),
         ("/oauth/token", [STRANGER], "*"),
-        ("/oauth/register", [STRANGER], "*"),
         ("/.well-known/oauth-authorization-server", [STRANGER], "*"),
         ("/api/forms", [PAGE], None),
-        ("/account", [PAGE], None),
         ("/r/x", [PAGE], None),
-        ("/api/agent/asks/x/events", [PAGE], None),
-    ],
-)
-def test_a_refusal_is_readable_where_the_route_is(
-    served: Flask, path: str, origins: list[str], allowed: str | None, line: str, status: int
-) -> None:
-    found, text = post(served, path, *(f"Origin: {each}" for each in origins), line)
+    ):
+        for line, status in refusals:
+            found, text = post(served, path, *(f"Origin: {each}" for each in origins), line)
 
-    headers = headers_of(text)
-    assert found == (400 if path.startswith("/api/") else status)
-    assert headers.get("access-control-allow-origin") == allowed
-    assert (headers.get("vary") == "Origin") == path.startswith("/mcp/")
-    if allowed:
-        assert headers["access-control-expose-headers"] == "WWW-Authenticate"
+            headers = headers_of(text)
+            assert found == (400 if path.startswith("/api/") else status)
+            assert headers.get("access-control-allow-origin") == allowed
+            assert (headers.get("vary") == "Origin") == path.startswith("/mcp/")
 
 
 def rpc_refusal(text: str) -> tuple[int, int]:
     """Status and code; the body is JSON-RPC without an id."""
-    assert headers_of(text)["content-type"] == "application/json"
     found = orjson.loads(text.partition("\r\n\r\n")[2])
     assert (found["jsonrpc"], found["id"]) == ("2.0", None)
-    assert found["error"]["message"]
     return int(text.split()[1]), found["error"]["code"]
 
 
@@ -137,62 +125,27 @@ def test_nothing_of_a_chunked_body_is_read_beyond_its_limit(served: Flask) -> No
     assert sent > MIB
 
 
-def test_a_body_of_the_largest_size_reaches_the_application(served: Flask) -> None:
-    sent = ("Connection: close", f"Content-Length: {MIB}")
-
-    assert rpc_refusal(post(served, "/mcp/app", *sent, body=b" " * MIB)[1]) == (401, -32600)
-
-
 def too_large(path: str) -> str:
     of_pages = dict.fromkeys(("/q/1", "/check"), FORM_BODY_MAX_BYTES)
     return f"Content-Length: {of_pages.get(path, UPLOAD_BODY_MAX_BYTES) + 1}"
 
 
-@pytest.mark.parametrize("path", ["/q/1", "/q/1/recording", "/check"])
-@pytest.mark.parametrize("language", [GERMAN, "Accept-Language: fr"])
-def test_too_large_a_body_is_refused_from_its_headers(
-    served: Flask, link: str, path: str, language: str
-) -> None:
-    status, page = post(served, f"{link}{path}", too_large(path), language)
+def test_a_refusal_on_a_page_is_a_page_in_its_language(served: Flask, link: str) -> None:
+    refusals = [(path, too_large(path), 413) for path in ("/q/1", "/q/1/recording", "/check")]
+    refusals += [("/q/1", line, status) for line, status in UNREADABLE]
+    for path, line, wanted in refusals:
+        status, page = post(served, f"{link}{path}", GERMAN, line)
 
-    assert status == 413
-    assert ("content-language: de" in page) == (language == GERMAN)
-    assert f'href="{link}"' in page
-    assert "content-security-policy: default-src 'none'; script-src 'self'" in page
-
-
-def test_the_language_of_the_page_comes_before_that_of_the_browser(
-    served: Flask, link: str
-) -> None:
-    address = f"{link}/q/1/recording?lang=es&embed=1"
-    _, page = post(served, address, too_large("/recording"), GERMAN)
-
-    assert '<html lang="es"' in page
-    assert f'href="{link}?embed=1"' in page
-
-
-@pytest.mark.parametrize(("line", "status"), UNREADABLE)
-def test_what_cannot_be_read_is_a_page_too(
-    served: Flask, link: str, line: str, status: int
-) -> None:
-    found, page = post(served, f"{link}/q/1", GERMAN, line)
-
-    assert found == status
-    assert '<html lang="de"' in page
-    assert f'href="{link}"' in page
+        assert status == wanted
+        assert '<html lang="de"' in page
+        assert f'href="{link}"' in page
+        assert "content-security-policy: default-src 'none'; script-src 'self'" in page
 
 
 def test_scripts_get_a_note_for_their_page(served: Flask, link: str) -> None:
     status, note = post(served, f"{link}/q/1", "HX-Request: true", GERMAN, too_large(""))
 
     assert (status, "<html" in note, 'role="alert"' in note) == (413, False, True)
-
-
-@pytest.mark.parametrize("path", ["/login", "/", "/r/unknown/q/1/recording/more"])
-def test_other_pages_read_no_more(served: Flask, path: str) -> None:
-    status, page = post(served, path, too_large(""))
-
-    assert (status, "<h1" in page) == (413, True)
 
 
 def opened_in(folder: Path) -> bool:

@@ -7,7 +7,6 @@ streams are coroutines, which hold no thread.
 import asyncio
 import logging
 import threading
-import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from contextlib import suppress
@@ -36,8 +35,7 @@ from webapp.web.wakeups import WAITED, Parked, Wait, Wakeups
 THREADS = 32
 PART_SECONDS = 30.0  # to receive a part of a body, and to send a part of a response
 IN_MEMORY_BYTES = 512 * 1024  # of a body; larger ones go to a file in the data folder
-PARTS = 2_000  # of a body, of any size; each costs as much time as a hundred bytes
-PART_BYTES = 64  # the average size of parts beyond that number
+PARTS, PART_BYTES = 2_000, 64  # parts of a body of any size, and the average size of more parts
 LINGER_SECONDS = 5.0  # for a client that keeps sending after its request was refused
 SILENT_SECONDS = 0.5  # without data, after which the client has stopped sending
 AT_ONCE_BYTES = 64 * 1024  # a response up to this size is sent as a whole
@@ -46,10 +44,6 @@ NAMELESS = (b"server", b"Askback")  # else granian names itself
 
 Environ = dict[str, Any]
 log = logging.getLogger("askback.server")
-
-
-class Gone(Exception):
-    """The client has left."""
 
 
 class Refused(Exception):
@@ -113,7 +107,6 @@ class Bridge:
 
     def stop(self) -> None:
         """Refuse requests with incomplete bodies, end waits and streams; call it in the loop."""
-        self.streams.stop()
         self._wakeups.stop()
         for task in self._reading:
             task.cancel()
@@ -129,7 +122,7 @@ class Bridge:
             await self._serve(environ, receive, send)
         except Refused as refused:
             await self._refuse(refused.status, environ, receive, send)
-        except (Gone, TimeoutError, asyncio.CancelledError):  # the last when the server stops
+        except (TimeoutError, asyncio.CancelledError):  # the second when the server stops
             log.info("a client has left, or reads nothing")
         finally:
             self.requests -= 1
@@ -170,10 +163,11 @@ class Bridge:
     async def _read(self, environ: Environ, receive: Receive) -> None:
         """Read the body, into a file if it is large. raises Refused"""
         chunked = environ.pop("HTTP_TRANSFER_ENCODING", None)
-        most, length = body_max_bytes(environ["PATH_INFO"]), int(environ.get("CONTENT_LENGTH", 0))
-        if length > most:
+        most = body_max_bytes(environ["PATH_INFO"])
+        length = most if chunked else int(environ.get("CONTENT_LENGTH", 0))
+        if length > most or (length > IN_MEMORY_BYTES and self._is_full(most)):
             raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
-        if not (length or chunked):
+        if not length:
             return
         folder = str(spool_folder(self._settings.data_folder))
         body = environ["wsgi.input"] = SpooledTemporaryFile(IN_MEMORY_BYTES, dir=folder)  # noqa: SIM115
@@ -199,13 +193,12 @@ class Bridge:
             if message["type"] == "http.disconnect":  # granian also sends it for an invalid body
                 raise Refused(HTTPStatus.BAD_REQUEST)
             part, more = message.get("body", b""), message.get("more_body", False)
-            parts, size, before = parts + 1, size + len(part), size
+            parts, size = parts + 1, size + len(part)
             if parts > PARTS + size // PART_BYTES:
                 raise Refused(HTTPStatus.BAD_REQUEST)
-            in_file = size > IN_MEMORY_BYTES
-            if size > most or (in_file and before <= IN_MEMORY_BYTES and self._is_full(most)):
+            if size > most:
                 raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
-            await self._run(body.write, part) if in_file else body.write(part)
+            await self._run(body.write, part) if size > IN_MEMORY_BYTES else body.write(part)
 
     def _is_full(self, most: int) -> bool:
         """Return whether the disk has no room for recordings, the only bodies of this size."""
@@ -213,7 +206,7 @@ class Bridge:
         return most >= UPLOAD_BODY_MAX_BYTES and free < self._settings.audio_free_bytes
 
     async def _serve(self, environ: Environ, receive: Receive, send: Send) -> None:
-        """Send the response of the application. raises Refused, Gone, TimeoutError"""
+        """Send the response of the application. raises Refused, TimeoutError"""
         while isinstance(answer := await self._run(self._call, environ), Wait):
             await self._wait(answer, environ, receive)
             environ[WAITED][answer.key] = answer
@@ -253,7 +246,10 @@ class Bridge:
             raise Refused(HTTPStatus.INTERNAL_SERVER_ERROR) from None
 
     async def _wait(self, wait: Wait, environ: Environ, receive: Receive) -> None:
-        """Wait until there is a result, the time is over or the server stops. raises Gone"""
+        """Wait until there is a result, the time is over or the server stops.
+
+        Raises CancelledError when the client leaves.
+        """
         try:
             async with listening(self._wakeups, wait.key, receive) as (woken, leaving):
                 while not await self._run(self._look, wait, environ):
@@ -261,7 +257,7 @@ class Bridge:
                         return
                     await wake_up(woken, wait.left)
                     if leaving.done():
-                        raise Gone
+                        raise asyncio.CancelledError
         finally:
             wait.release()
 
@@ -292,15 +288,14 @@ class Bridge:
         """
         log.info("refused", extra={"status": status.value})
         answer = await self._run(refusal, self._app, self._settings, status, environ)
-        closing = [("Content-Length", str(len(answer.body))), ("Connection", "close")]
-        await send(_start(answer.status, [*answer.headers, *closing]))
-        await send({"type": "http.response.body", "body": answer.body[:-1], "more_body": True})
-        until, more = time.monotonic() + LINGER_SECONDS, True
+        body = answer.get_data()
+        await send(_start(answer.status_code, [*answer.headers, ("Connection", "close")]))
+        await send({"type": "http.response.body", "body": body[:-1], "more_body": True})
         with suppress(TimeoutError):
-            while more and time.monotonic() < until:
-                async with asyncio.timeout(SILENT_SECONDS):
-                    more = (await receive()).get("more_body", False)
-        await send({"type": "http.response.body", "body": answer.body[-1:]})
+            async with asyncio.timeout(LINGER_SECONDS):
+                while (await asyncio.wait_for(receive(), SILENT_SECONDS)).get("more_body"):
+                    pass
+        await send({"type": "http.response.body", "body": body[-1:]})
 
 
 def _joined(parts: Iterable[bytes]) -> bytes:

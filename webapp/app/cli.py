@@ -216,8 +216,9 @@ def _listen(app: Flask, settings: Settings) -> Server:
         return Server(app, settings)
     except OSError as error:
         address = f"{settings.host} port {settings.port}"
+        reason = str(error.strerror).partition(" (while")[0]
         raise click.ClickException(
-            f"Cannot listen on {address}: {error.strerror}. Choose another one with PORT or HOST."
+            f"Cannot listen on {address}: {reason}. Choose another one with PORT or HOST."
         ) from error
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from http import HTTPStatus
 from io import BytesIO
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 from flask import Flask
@@ -73,37 +73,25 @@ Go back and look whether what you sent is there before you send it again.</p>
 """.encode()
 
 
-class Refusal(NamedTuple):
-    """A response of the server itself; `headers` lack Content-Length."""
-
-    status: int
-    headers: list[tuple[str, str]]
-    body: bytes
-
-
 def refusal(
     app: Flask, config: Settings, status: HTTPStatus, environ: Mapping[str, Any]
-) -> Refusal:
+) -> Response:
     """Return the response to a WSGI environment, in the format for this kind of request."""
     path = "/" + environ["PATH_INFO"].lstrip("/")
     kind = of_address(path)  # None for pages of creators and of the public
     if status != HTTPStatus.INTERNAL_SERVER_ERROR and kind in PAGES:
         return _page(app, status, path, environ)
     status, content_type, body = _text(status, kind)
-    headers = {
-        "Content-Type": content_type,
-        "X-Content-Type-Options": "nosniff",
-        "Cache-Control": "no-store",
-    }
+    headers = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
     if kind is RequestKind.OAUTH:  # pages of other origins read these responses
         headers |= endpoints.OPEN
     elif kind is RequestKind.MCP:
         origin = environ.get("HTTP_ORIGIN")
         headers |= {"Vary": "Origin"} | protocol.cors_headers(origin, config, own_origin="")
-    return Refusal(status, list(headers.items()), body)
+    return Response(body, status, headers, content_type=content_type)
 
 
-def _page(app: Flask, status: HTTPStatus, path: str, environ: Mapping[str, Any]) -> Refusal:
+def _page(app: Flask, status: HTTPStatus, path: str, environ: Mapping[str, Any]) -> Response:
     """Return the application's page for this status, in the language of the browser."""
     asked = {
         **environ,
@@ -115,9 +103,7 @@ def _page(app: Flask, status: HTTPStatus, path: str, environ: Mapping[str, Any])
         "wsgi.input": BytesIO(),
         REFUSED: status,
     }
-    page = Response.from_app(app, asked, buffered=True)
-    headers = [each for each in page.headers if each[0] != "Content-Length"]
-    return Refusal(page.status_code, headers, page.get_data())
+    return Response.from_app(app, asked, buffered=True)
 
 
 def _text(status: HTTPStatus, kind: RequestKind | None) -> tuple[HTTPStatus, str, bytes]:

@@ -25,8 +25,7 @@ from webapp.base.config import Settings
 HEAD_MILLISECONDS = 10_000  # for the head of a request
 CONNECTIONS = 50_000  # more than the limit of open files, so that granian always accepts
 BACKLOG = 4_096
-LOOK_SECONDS = 0.5  # a signal that arrives just before the loop sleeps does not wake it
-SENDING_SECONDS = 0.1  # for the last bytes of responses
+LOOK_SECONDS = 0.1  # between two looks whether to stop
 STOP_SECONDS = 4.0  # for requests in progress; the process has 5 s in all
 LOGGING: dict[str, Any] = {"formatters": {}, "handlers": {}, "loggers": {"_granian": {}}}  # is ours
 
@@ -38,8 +37,7 @@ class Server:
         self._bridge = Bridge(app, settings)
         self.streams = self._bridge.streams
         self._held = _hold_addresses(settings.host, settings.port)
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._stopping = asyncio.Event()
+        self._stopped = False
         self.at_stop: list[Callable[[], None]] = []  # called as soon as the server stops
 
     def run(self, ready: Callable[[], None] = lambda: None) -> None:
@@ -54,11 +52,7 @@ class Server:
 
     def stop(self, _signal: int = 0, _frame: FrameType | None = None) -> None:
         """Stop the server, from any thread or signal handler."""
-        if self._loop is None:
-            self._stopping.set()
-        else:
-            with suppress(RuntimeError):  # the loop has ended
-                self._loop.call_soon_threadsafe(self._stopping.set)
+        self._stopped = True
 
     def stop_on_signals(self) -> None:
         """Stop the server on SIGINT and SIGTERM; call it from the main thread."""
@@ -66,7 +60,6 @@ class Server:
             signal.signal(number, self.stop)
 
     async def _serve(self, ready: Callable[[], None]) -> None:
-        self._loop = asyncio.get_running_loop()
         servers = [_granian(self._bridge, held.getsockname()) for held in self._held]
         for held in self._held:
             held.close()
@@ -74,9 +67,8 @@ class Server:
         for server in servers:
             await _until_it_listens(server.bind_addr, server.bind_port)
         ready()
-        while not self._stopping.is_set():
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._stopping.wait(), LOOK_SECONDS)
+        while not self._stopped:  # looks, because a signal can arrive just before the loop sleeps
+            await asyncio.sleep(LOOK_SECONDS)
         self._bridge.stop()
         for tell in self.at_stop:
             tell()
@@ -84,9 +76,9 @@ class Server:
             server.stop()  # type: ignore[no-untyped-call]
         until = time.monotonic() + STOP_SECONDS
         while self._bridge.requests and time.monotonic() < until:
-            await asyncio.sleep(SENDING_SECONDS)
+            await asyncio.sleep(LOOK_SECONDS)
         # granian would wait for idle connections
-        await asyncio.wait(serving, timeout=SENDING_SECONDS)
+        await asyncio.wait(serving, timeout=LOOK_SECONDS)
 
 
 def _granian(bridge: Bridge, address: tuple[str, int]) -> Granian:
@@ -107,26 +99,19 @@ def _granian(bridge: Bridge, address: tuple[str, int]) -> Granian:
 
 def _hold_addresses(host: str, port: int) -> list[socket.socket]:
     """Bind a socket to each address of a host: granian shares ports with other processes."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     with ExitStack() as opened:
-        held: list[socket.socket] = []
-        for family, kind, protocol, _, address in socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        ):
-            held.append(opened.enter_context(socket.socket(family, kind, protocol)))
-            held[-1].setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            if family == socket.AF_INET6:
-                held[-1].setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-            held[-1].bind(address)
+        held = [
+            opened.enter_context(socket.create_server(address, family=family))
+            for family, *_, address in found
+        ]
         opened.pop_all()
     return held
 
 
 async def _until_it_listens(host: str, port: int) -> None:
     while True:
-        try:
+        with suppress(ConnectionError):
             _, writer = await asyncio.open_connection(host, port)
-        except ConnectionError:
-            await asyncio.sleep(0.01)
-        else:
-            writer.close()
-            return
+            return writer.close()
+        await asyncio.sleep(0.01)

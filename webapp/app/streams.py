@@ -6,9 +6,7 @@ only its own coroutine, so that no data piles up for it.
 
 import asyncio
 import logging
-import threading
 import time
-from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
 from contextlib import asynccontextmanager, suppress
 from functools import partial
@@ -17,7 +15,8 @@ from typing import Any
 from flask import Flask, g
 
 from api.wire import event_stream
-from webapp.web.wakeups import LOOK_SECONDS, Wakeups
+from api.wire.event_stream import Stream, StreamPosition, Update
+from webapp.web.wakeups import LOOK_SECONDS, NoSlot, Slots, Wakeups
 
 STREAM_SECONDS = 900.0
 COMMENT_SECONDS = 15.0
@@ -28,7 +27,7 @@ READ_AT_ONCE = 64  # positions, each of which may return a page
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
-Read = tuple[event_stream.Update | None, str | None]  # new frames, and the reason to end
+Read = tuple[Update | None, str | None]  # new frames, and the reason to end
 
 log = logging.getLogger("askback.streams")
 
@@ -44,72 +43,54 @@ class Streams:
         self, app: Flask, most: int, run: Callable[..., Awaitable[Any]], wakeups: Wakeups
     ) -> None:
         self._app, self._run, self._wakeups = app, run, wakeups
-        self._most, self._of_account = (
-            most,
-            max(event_stream.OF_HOLDER, most // event_stream.ACCOUNT_SHARE),
-        )
-        self._lock = threading.Lock()
-        self._held: Counter[str] = Counter()  # by token and by account
-        self._asked: dict[
-            event_stream.StreamPosition, list[tuple[event_stream.Stream, asyncio.Future[Read]]]
-        ] = {}
-        self._stopping = False
+        self.slots = Slots(most)  # by token and by account
+        self._of_account = max(event_stream.OF_HOLDER, most // event_stream.ACCOUNT_SHARE)
+        self._asked: dict[StreamPosition, list[tuple[Stream, asyncio.Future[Read]]]] = {}
+        self._reading: asyncio.Task[None] | None = None
 
-    def __len__(self) -> int:
-        """Return how many streams are open or reserved."""
-        return self._held.total() // 2
+    def reserve(self, stream: Stream) -> bool:
+        """Reserve a slot for a stream; return False if there is none, or the server stops."""
+        holders = {stream.holder: event_stream.OF_HOLDER, stream.account_id: self._of_account}
+        with suppress(NoSlot):
+            if not self._wakeups.stopped:
+                self.slots.reserve(holders)
+                return True
+        return False
 
-    def reserve(self, stream: event_stream.Stream) -> bool:
-        """Reserve a place for a stream; return False if there is none."""
-        with self._lock:
-            of_token, of_account = self._held[stream.holder], self._held[stream.account_id]
-            if self._stopping or len(self) >= self._most:
-                return False
-            if of_token >= event_stream.OF_HOLDER or of_account >= self._of_account:
-                return False
-            self._held.update((stream.holder, stream.account_id))
-            return True
+    def release(self, stream: Stream) -> None:
+        """Release the slot of a stream."""
+        self.slots.release(stream.holder, stream.account_id)
 
-    def release(self, stream: event_stream.Stream) -> None:
-        """Release the place of a stream."""
-        with self._lock:
-            self._held.subtract((stream.holder, stream.account_id))
-            self._held += Counter()  # drops holders without a stream
-
-    def stop(self) -> None:
-        """End all streams and refuse new ones; the caller has to wake them."""
-        self._stopping = True
-
-    async def serve(self, stream: event_stream.Stream, receive: Receive, send: Send) -> None:
-        """Send updates until the stream ends or its client leaves, then release its place.
+    async def serve(self, stream: Stream, receive: Receive, send: Send) -> None:
+        """Send updates until the stream ends or its client leaves, then release its slot.
 
         Raises TimeoutError when the client reads nothing.
         """
         end_at, comment_at = time.monotonic() + STREAM_SECONDS, time.monotonic() + COMMENT_SECONDS
-        reserved = stream
+        position = stream.position
         try:
-            async with listening(self._wakeups, stream.position.key, receive) as (woken, leaving):
+            async with listening(self._wakeups, position.key, receive) as (woken, leaving):
                 while not leaving.done():
-                    update, end = await self._read(stream)
+                    update, end = await self._read(stream._replace(position=position))
                     more = bool(update and update.more)
                     if update and not end:
-                        stream, end = stream._replace(position=update.position), update.end
+                        position, end = update.position, update.end
                         await _send(send, update.frames)
                     elif time.monotonic() >= comment_at:
                         comment_at += COMMENT_SECONDS
                         await _send(send, event_stream.COMMENT)
-                    if self._stopping and not more:
+                    if self._wakeups.stopped and not more:
                         end = end or "stopping"
                     if end or time.monotonic() >= end_at:
                         return await _send(send, event_stream.end_frame(end or "time"), more=False)
                     if not more:
                         await wake_up(woken)
         finally:
-            self.release(reserved)
+            self.release(stream)
 
-    async def _read(self, stream: event_stream.Stream) -> Read:
+    async def _read(self, stream: Stream) -> Read:
         if not self._asked:  # streams woken together share one read
-            asyncio.get_running_loop().call_soon(lambda: asyncio.create_task(self._read_for_all()))
+            self._reading = asyncio.create_task(self._read_for_all())
         answer: asyncio.Future[Read] = asyncio.Future()
         self._asked.setdefault(stream.position, []).append((stream, answer))
         return await answer
@@ -126,8 +107,8 @@ class Streams:
                         answer.set_result((found.get(position), ended.get(stream.holder)))
 
     def _look(
-        self, positions: list[event_stream.StreamPosition], holders: set[str]
-    ) -> tuple[Mapping[event_stream.StreamPosition, event_stream.Update], Mapping[str, str]]:
+        self, positions: list[StreamPosition], holders: set[str]
+    ) -> tuple[Mapping[StreamPosition, Update], Mapping[str, str]]:
         """Return updates and ended tokens; neither if the database does not answer.
 
         Tokens are read after the answers: no answer is newer than the end of a token.

@@ -14,7 +14,7 @@ import select
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -74,52 +74,61 @@ class Parked(BaseException):
         self.wait = wait
 
 
-class Wakeups:
-    """Admits at most `most` waits, and wakes them by key.
-
-    of_account  the most waits of one account
-    """
+class Slots:
+    """Admits at most `most` at a time, of each holder at most `of_account`."""
 
     def __init__(self, most: int, of_account: int = OF_ACCOUNT) -> None:
-        self._most = most
-        self._of_account = of_account
+        self._most, self._of_account = most, of_account
         self._lock = threading.Lock()
+        self._taken = 0
         self._held: Counter[str] = Counter()
-        self._listeners: defaultdict[str, list[Callable[[], object]]] = defaultdict(list)
         self.stopped = False
-        # passes wake-ups on to other processes; must neither block nor raise
-        self.relay: Callable[[str], None] = lambda _key: None
 
-    def reserve(self, holder: str, most: int | None = None) -> None:
-        """Take a slot for a holder, which has `most` slots, by default those of an account.
+    def __len__(self) -> int:
+        """Return how many slots are taken."""
+        return self._taken
 
-        Raises NoSlot.
-        """
-        most = self._of_account if most is None else most
+    def reserve(self, holders: Mapping[str, int]) -> None:
+        """Take one slot, which counts for all holders; each may have so many. Raises NoSlot."""
         with self._lock:
-            full = self._held.total() >= self._most or self._held[holder] >= most
-            if full or self.stopped:
+            full = any(self._held[holder] >= most for holder, most in holders.items())
+            if full or self._taken >= self._most or self.stopped:
                 raise NoSlot
-            self._held[holder] += 1
+            self._taken += 1
+            self._held.update(holders.keys())
 
     def is_full(self, account_id: str) -> bool:
         """Return whether the account uses all its slots."""
         return self._held[account_id] >= self._of_account
 
-    def release(self, holder: str) -> None:
-        """Give back a slot of this holder."""
+    def release(self, *holders: str) -> None:
+        """Give back a slot of these holders."""
         with self._lock:
-            self._held[holder] -= 1
-            self._held += Counter()  # drops accounts that hold no slot
+            self._taken -= 1
+            self._held.subtract(holders)
+            self._held += Counter()  # drops holders without a slot
 
     @contextmanager
     def slot(self, holder: str, most: int | None = None) -> Iterator[None]:
-        """Hold a slot during the block; arguments and errors as for `reserve`."""
-        self.reserve(holder, most)
+        """Hold a slot during the block; the holder has `most`, by default those of an account.
+
+        Raises NoSlot.
+        """
+        self.reserve({holder: self._of_account if most is None else most})
         try:
             yield
         finally:
             self.release(holder)
+
+
+class Wakeups(Slots):
+    """Admits waits, and wakes them by key."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(most)
+        self._listeners: defaultdict[str, list[Callable[[], object]]] = defaultdict(list)
+        # passes wake-ups on to other processes; must neither block nor raise
+        self.relay: Callable[[str], None] = lambda _key: None
 
     def wait_until(
         self,
@@ -128,19 +137,19 @@ class Wakeups:
         seconds: float,
         *,
         account_id: str,
-        most: int | None = None,
+        most: int = OF_ACCOUNT,
     ) -> T | None:
         """Return the result of `look` as soon as it is not None; return None after `seconds`.
 
         look  called at once, after each `notify(key)` and each second; must not keep a database
               connection when it returns
-        most  the slots of the holder, as for `reserve`
+        most  the slots of the holder
         Returns None early when the server stops. Raises NoSlot, and Parked for the server.
         """
         waited: dict[str, Wait] | None = request.environ.get(WAITED)
         if waited and key in waited:
             return cast(T | None, waited[key].look())
-        self.reserve(account_id, most)
+        self.reserve({account_id: most})
         wait = Wait(key, look, time.monotonic(), seconds, partial(self.release, account_id))
         if waited is not None:
             raise Parked(wait)

@@ -258,7 +258,7 @@ def test_an_account_downloads_twice_at_once(ann: Creator, stranger: Creator, for
         assert ann.page(path).status_code == 200  # each gives its room back
     running, theirs = ann.within(pages.downloads), stranger.form()
     for _ in range(pages.MOST_OF_ONE):
-        running.reserve(ann.account.id)
+        running.reserve({ann.account.id: pages.MOST_OF_ONE})
 
     refused = ann.page(path)
     others = stranger.page(f"/forms/{theirs.id}/export.csv").status_code
@@ -275,7 +275,7 @@ def test_all_together_have_few_places(ann: Creator, form: Any) -> None:
     path, running = f"/forms/{form.id}/export.json", ann.within(pages.downloads)
     others = [str(number) for number in range(pages.MOST)]
     for other in others:
-        running.reserve(other)
+        running.reserve({other: 1})
 
     refused = ann.page(path).status_code
     running.release(others.pop())

@@ -31,7 +31,7 @@ from webapp.records.responses.cursor import ResponsePage
 from webapp.voice.audio_store import AudioStoreUnavailable, audio_store
 from webapp.web import request_audit
 from webapp.web.byte_ranges import recording_response
-from webapp.web.wakeups import NoSlot, Wakeups, wakeups
+from webapp.web.wakeups import NoSlot, Slots, wakeups
 
 MOST_OF_ONE = 2  # downloads of one account at once
 MOST = 8  # downloads of this process at once
@@ -83,9 +83,9 @@ log = logging.getLogger(__name__)
 bp = creator_blueprint("exports", "/forms/<form_id>", limits_writes=False)
 
 
-def downloads() -> Wakeups:
+def downloads() -> Slots:
     """Return the registry of running downloads, which limits their number."""
-    found: Wakeups = current_app.extensions.setdefault("downloads", Wakeups(MOST, MOST_OF_ONE))
+    found: Slots = current_app.extensions.setdefault("downloads", Slots(MOST, MOST_OF_ONE))
     return found
 
 
@@ -97,7 +97,7 @@ def download(form_id: str, name: str) -> Response:
     (form, _hidden), account_id, running = get_shown_form(form_id), creator_id(), downloads()
     release_connections()
     try:
-        running.reserve(account_id)
+        running.reserve({account_id: MOST_OF_ONE})
     except NoSlot:
         return _refusal(form, STILL_RUNNING if running.is_full(account_id) else ALL_TAKEN)
     request_audit.note(AuditKind.EXPORTED, account_id, **acting(), subject=form.id)
