@@ -47,8 +47,7 @@ class WakeUpQueue:
     """
 
     def __init__(self, redis_url: str | None, kind: Kind = DELIVERIES) -> None:
-        self.kind = kind
-        self.redis_url = redis_url
+        self.kind, self.redis_url = kind, redis_url
         self.take: Callable[[Sequence[str]], None] = lambda ids: None
         self._ids: queue.Queue[str] = queue.Queue(HANDED_OVER)
         self._starting = threading.Lock()
@@ -57,20 +56,15 @@ class WakeUpQueue:
 
     def hand_over(self, ids: Sequence[str]) -> None:
         """Queue the ids for a thread that enqueues them in Redis; drop ids that do not fit."""
-        if not ids:
-            return
         if self.redis_url is None:
-            self.take(ids)
+            if ids:
+                self.take(ids)
             return
         with suppress(queue.Full):
             for each in ids:
                 self._ids.put_nowait(each)
-        if not self._started:
-            self._start()
-
-    def _start(self) -> None:
         with self._starting, suppress(RuntimeError):  # no thread could start: the next call retries
-            if not self._started:
+            if ids and not self._started:
                 threading.Thread(target=self._pass_on, name="wake-ups", daemon=True).start()
                 self._started = True
 
@@ -90,24 +84,18 @@ class WakeUpQueue:
     def _pass_on(self) -> None:
         while True:
             ids = [self._ids.get()]
-            with suppress(queue.Empty):
-                while True:
-                    ids.append(self._ids.get_nowait())
-            time.sleep(REST_SECONDS if self._try_to_enqueue(ids) else FULL_REST_SECONDS)
-
-    def _try_to_enqueue(self, ids: Sequence[str]) -> bool:
-        """Return False if nothing was enqueued: enough wake-ups wait, or Redis is unreachable."""
-        try:
-            enqueued = self._enqueue(ids)
-        except Exception:
-            if not self._failed:
-                log.warning("no wake-up was enqueued: all is done a second later", exc_info=True)
-            self._failed = True
-            return False
-        self._failed = False
-        return enqueued
+            while not self._ids.empty():  # only this thread takes ids
+                ids.append(self._ids.get())
+            try:
+                enqueued, self._failed = self._enqueue(ids), False
+            except Exception:
+                if not self._failed:
+                    log.warning("no wake-up was enqueued: all is done later", exc_info=True)
+                enqueued, self._failed = False, True
+            time.sleep(REST_SECONDS if enqueued else FULL_REST_SECONDS)
 
     def _enqueue(self, ids: Sequence[str]) -> bool:
+        """Return False if nothing was enqueued, because enough wake-ups wait."""
         from rq import Queue  # takes long to import, so only after the server listens
         from rq.serializers import JSONSerializer
 
@@ -116,7 +104,7 @@ class WakeUpQueue:
         waiting = Queue(self.kind.name, connection=self._client, serializer=JSONSerializer)
         if waiting.count >= WAITING_IN_REDIS:
             return False
-        wake_ups = (
+        wake_ups = [
             Queue.prepare_data(
                 self.kind.function,
                 (each,),
@@ -126,8 +114,8 @@ class WakeUpQueue:
                 failure_ttl=WAKE_UP_SECONDS,
             )
             for each in ids[:ENQUEUED_AT_ONCE]
-        )
-        waiting.enqueue_many(list(wake_ups))
+        ]
+        waiting.enqueue_many(wake_ups)
         return True
 
 

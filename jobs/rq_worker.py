@@ -43,7 +43,7 @@ class ThreadWorker(SimpleWorker):
         """Do nothing; see `subscribe`."""
 
 
-def work_until(app: Flask, ended: threading.Event, kind: Kind = DELIVERIES) -> None:
+def work_until(app: Flask, ended: threading.Event, kind: Kind) -> None:
     """Take wake-ups, with a new worker whenever one ends: RQ workers quit on errors of Redis."""
     for name in ("rq.worker", "rq.job", "rq.registry"):
         # we log the loss of Redis ourselves, once
@@ -51,17 +51,15 @@ def work_until(app: Flask, ended: threading.Event, kind: Kind = DELIVERIES) -> N
     while not ended.is_set():
         try:
             with app.app_context():
-                _worker(kind).work(logging_level="CRITICAL")
+                client = wake_up_queue(kind).client(seconds=WORKER_TTL)
+                worker = ThreadWorker(
+                    [kind.name],
+                    connection=client,
+                    worker_ttl=WORKER_TTL,
+                    serializer=JSONSerializer,
+                    log_job_description=False,
+                )
+                worker.work(logging_level="CRITICAL")
         except Exception:
             log.debug("a worker of the queue ended", exc_info=True)
         time.sleep(RESTART_SECONDS)
-
-
-def _worker(kind: Kind = DELIVERIES) -> ThreadWorker:
-    return ThreadWorker(
-        [kind.name],
-        connection=wake_up_queue(kind).client(seconds=WORKER_TTL),
-        worker_ttl=WORKER_TTL,
-        serializer=JSONSerializer,
-        log_job_description=False,
-    )

@@ -36,10 +36,10 @@ class Worker(ABC, Generic[T]):
         self.threads = threads
         self.ended = threading.Event()
         self._refused_at: float | None = None
-        self._claiming = threading.Lock()
         self._changed = threading.Condition()
         self._woken = False
         self._running: dict[T, float] = {}  # with the start time
+        self._logs_at = time.monotonic()
 
     @abstractmethod
     def claim(self, most: int) -> Sequence[T]:
@@ -93,9 +93,16 @@ class Worker(ABC, Generic[T]):
                 self._woken = False
 
     def run(self) -> None:
-        """Sweep and look for work until `refuse`; continue to sweep until the last attempt ends."""
-        threading.Thread(target=self._repeat, args=(self._sweep,), daemon=True).start()
-        self._repeat(self._look)
+        """Look for work and sweep until `refuse`; continue to sweep until the last attempt ends."""
+        sweep_at = time.monotonic() + SWEEP_SECONDS
+        while not self.ended.is_set() or self._running:
+            with self._changed:
+                self._changed.wait_for(lambda: self._woken, SWEEP_SECONDS)
+                self._woken = False
+            self._try(self._begin_due)
+            if time.monotonic() >= sweep_at:
+                self._try(self._sweep)
+                sweep_at = time.monotonic() + SWEEP_SECONDS
 
     def store(self, change: Callable[[], object]) -> None:
         """Make a change in its own application context, with retries; raises the last failure."""
@@ -109,41 +116,30 @@ class Worker(ABC, Generic[T]):
                     raise
             time.sleep(STORE_PAUSE_SECONDS)
 
-    def _repeat(self, action: Callable[[], object]) -> None:
-        logs_at = time.monotonic()
-        while not self.ended.is_set() or self._running:
-            try:
-                action()
-            except Exception:
-                if time.monotonic() >= logs_at:
-                    logs_at = time.monotonic() + LOG_SECONDS
-                    log.exception("a sweep failed")
+    def _try(self, action: Callable[[], object]) -> None:
+        try:
+            action()
+        except Exception:
+            if time.monotonic() >= self._logs_at:
+                self._logs_at = time.monotonic() + LOG_SECONDS
+                log.exception("a sweep failed")
 
     def _sweep(self) -> None:
-        time.sleep(SWEEP_SECONDS)
-        if not self.ended.is_set() or self._running:
-            with self.app.app_context():
-                self.sweep()
-
-    def _look(self) -> None:
-        with self._changed:
-            self._changed.wait_for(lambda: self._woken, SWEEP_SECONDS)
-            self._woken = False
-        self._begin_due()
+        with self.app.app_context():
+            self.sweep()
 
     def _free(self) -> int:
         return 0 if self.ended.is_set() else self.threads - len(self._running)
 
     def _begin_due(self) -> bool:
         """Claim work for all free threads and start it; False if nothing was claimed."""
-        with self._claiming:
-            free = self._free()
-            if free <= 0:
-                return False
-            with self.app.app_context():
-                found = self.claim(free)
-            with self._changed:
-                self._running |= dict.fromkeys(found, time.monotonic())
+        free = self._free()
+        if free <= 0:
+            return False
+        with self.app.app_context():
+            found = self.claim(free)
+        with self._changed:
+            self._running |= dict.fromkeys(found, time.monotonic())
         for each in found:
             try:
                 threading.Thread(target=self._attempt, args=(each,), daemon=True).start()

@@ -2,7 +2,6 @@
 
 import os
 import random
-import re
 import signal
 import subprocess
 import time
@@ -10,18 +9,17 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
 from flask import Flask
-from sqlalchemy import select, update
+from sqlalchemy import select
 
 from jobs.deliver import Deliverer
 from tests.command import DATA_KEYS, PROGRAM, ROOT, askback, askback_here, environment, start
-from tests.databases import both_empty_databases, empty_postgresql_first
+from tests.databases import empty_postgresql_first
 from tests.event_factories import make_delivery
 from tests.factories import make_account, make_form
 from tests.jobs.receiving import subscribe
@@ -31,9 +29,9 @@ from tests.webhook_receiver import Webhook, webhook_receiver
 from webapp.app.factory import create_app
 from webapp.base.config import Settings
 from webapp.base.config_readers import data_keys
-from webapp.base.database import db, schema, utc_now
+from webapp.base.database import db, schema
 from webapp.base.vocabulary import DeliveryState, SessionStatus
-from webapp.records.events import CallbackEndpoint, EventDelivery
+from webapp.records.events import EventDelivery
 from webapp.records.responses.models import ResponseSession
 
 SECRET = "kX3vQ9wLz7Bn2Rt5Yh8Mj4Gf6Pd1Sc0Ae"
@@ -92,15 +90,6 @@ def due(app: Flask, place: Webhook, count: int) -> None:
         form = make_form(make_account().id)
         for number in range(count):
             make_delivery(subscribe(form, f"{place.origin}/{number}"))
-
-
-def test_a_worker_needs_what_a_web_process_needs() -> None:
-    refused = askback("worker")
-
-    assert refused.returncode == 78
-    for variable in ("DATABASE_URL", "REDIS_URL", "DATA_KEYS", "SECRET_KEY"):
-        (line,) = [each for each in refused.stderr.splitlines() if f" {variable}: " in each]
-        assert "example" in line
 
 
 @POSTGRESQL
@@ -203,7 +192,6 @@ def test_what_was_completed_reaches_its_subscriber_whatever_is_killed(
     assert set(got) == wanted
 
 
-@both_empty_databases
 def test_after_a_restore_what_was_delivered_since_is_delivered_again(
     beside: Flask,
     variables: dict[str, str],
@@ -229,26 +217,6 @@ def test_after_a_restore_what_was_delivered_since_is_delivered_again(
     assert all_delivered(beside)
     first, again = (each.headers["webhook-id"] for each in place.posted)
     assert first == again
-
-
-@both_empty_databases
-def test_the_doctor_tells_of_what_waits(
-    beside: Flask, variables: dict[str, str], place: Webhook
-) -> None:
-    due(beside, place, count=3)
-    with beside.app_context():
-        endpoint = db.session.scalars(select(CallbackEndpoint).limit(1)).one()
-        endpoint.paused_until = utc_now() + timedelta(hours=1)
-        db.session.execute(update(EventDelivery).values(next_at=utc_now() - timedelta(hours=1)))
-        db.session.commit()
-
-    told = askback_here("doctor", **variables).stdout
-
-    assert re.search(
-        r"^!!  deliveries due: 2, the oldest for 36\d\d s; endpoints that rest after failures: 1$",
-        told,
-        re.MULTILINE,
-    )
 
 
 def test_an_embedded_server_sends_and_stops_in_time(tmp_path: Path, place: Webhook) -> None:

@@ -7,7 +7,6 @@ from tests.jobs.way import Way
 from webapp.answers.trash import delete_form, restore_form
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import RevokedReason
-from webapp.oauth.account_deletion import delete_account
 from webapp.oauth.connections import disconnect
 from webapp.oauth.models import OAuthGrant
 from webapp.oauth.tokens import revoke_grants
@@ -30,24 +29,6 @@ def test_a_completed_response_wakes_its_subscriber(way: Way) -> None:
     assert [each["subscriptionId"] for each in listed["subscriptions"]] == [
         granted["subscriptionId"]
     ]
-
-
-def test_the_cursor_of_an_event_brings_back_what_came_after(way: Way) -> None:
-    key = way.subscribe().json["subscriptionId"]
-    way.complete()
-    (event,) = way.sent()
-    ended = way.agent.call("DELETE", f"/forms/{way.form.id}/subscriptions/{key}")
-    assert ended.status_code == 204
-    way.complete()
-    way.complete()
-    assert way.sent() == []
-
-    again = way.subscribe(cursor=event["cursor"]).json
-
-    assert again["truncated"] is False
-    assert {each["eventId"] for each in way.sent()} == set(way.completed()[1:])
-    assert way.subscribe(cursor=again["cursor"]).json["truncated"] is False
-    assert way.sent() == []
 
 
 def disconnected(way: Way) -> None:
@@ -87,13 +68,3 @@ def test_a_form_in_the_trash_wakes_nobody_until_it_is_restored(way: Way) -> None
 
     way.run(restore_form, account_id, form_id, now=utc_now())
     assert [each["eventId"] for each in way.sent()] == way.completed()
-
-
-def test_a_deleted_account_wakes_nobody_and_gets_no_event(way: Way) -> None:
-    way.subscribe()
-    way.complete()
-
-    way.run(delete_account, way.form.account_id, now=utc_now())
-
-    assert way.sent() == []
-    assert [(each.url, each.secret) for each in way.stored()] == [(None, None)]

@@ -5,7 +5,6 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +12,9 @@ import pytest
 from flask import Flask
 from sqlalchemy import update
 
-from tests.command import askback_here, start
-from tests.databases import both_empty_databases, empty_postgresql_first
-from tests.domain.voice.claims import answer_with, make_answered, make_waiting, stored
+from tests.command import start
+from tests.databases import empty_postgresql_first
+from tests.domain.voice.claims import answer_with, make_waiting, stored
 from tests.factories import make_account, make_answer, make_form
 from tests.jobs.test_processes import beside, place, variables
 from tests.services import free_port, wait_until
@@ -100,21 +99,3 @@ def test_one_that_is_killed_in_the_middle_loses_no_words(
             wait_until(lambda: written(beside, recording), "being written down", seconds=90)
 
     assert [each.file for each in engine.heard] == [audio_file("webm", "voice", 1.0)] * 2
-
-
-@both_empty_databases
-def test_the_doctor_tells_who_writes_down_and_what_waits(
-    beside: Flask, variables: dict[str, str]
-) -> None:
-    engine = SpeechEngine(8001, lambda _number: words(WORDS))
-    with beside.app_context():
-        form: Any = make_form(make_account().id)
-        make_answered(form, next_at=utc_now() - timedelta(hours=1))
-        make_waiting(form, next_at=utc_now() - timedelta(hours=2))  # whose page is closed
-        make_waiting(form, next_at=utc_now() + timedelta(hours=1))
-
-    told = askback_here("doctor", **variables | by(engine)).stdout
-
-    assert "ok  recordings are written down by: 127.0.0.1:8001, with the model small-en\n" in told
-    assert "!!  recordings to look at and to write down: 1, the oldest for 36" in told
-    assert "recordings are written down by: nobody" in askback_here("doctor", **variables).stdout

@@ -10,9 +10,8 @@ from sqlalchemy import update
 
 from jobs import transcribe, worker
 from jobs.queue import BEGUN, hand_over_recordings
-from tests.domain.voice.claims import make_answered
 from tests.factories import make_form
-from tests.jobs.test_transcribing import DONE, FAILED, left_behind, outcome, recorded, work
+from tests.jobs.test_transcribing import DONE, left_behind, outcome, recorded, work
 from tests.services import wait_until
 from tests.voice.factories import make_voice_form
 from tests.voice.fake_whisper import fake_whisper
@@ -35,14 +34,14 @@ def use(app: Flask, monkeypatch: pytest.MonkeyPatch, model: str) -> None:
     monkeypatch.setitem(app.config, "SETTINGS", config)
 
 
-@pytest.mark.parametrize(("chosen", "expected"), [("", "en"), ("pt-BR", "pt"), ("tlh", None)])
+@pytest.mark.parametrize(("chosen", "expected"), [("", "en"), ("pt-BR", "pt")])
 def test_a_recording_is_written_down_by_an_engine_in_a_child(
     app: Flask,
     form: Any,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     chosen: str,
-    expected: str | None,
+    expected: str,
 ) -> None:
     """In the language that was chosen for it, else in that of the questions."""
     use(app, monkeypatch, "tiny")
@@ -57,22 +56,6 @@ def test_a_recording_is_written_down_by_an_engine_in_a_child(
     assert outcome(app, spoken) == (DONE, f"tiny 1 {expected} 1 and more.")
     assert outcome(app, silent)[1] is None
     assert left_behind(app) == []
-
-
-def test_a_model_that_is_missing_uses_an_attempt_up_and_is_logged(
-    app: Flask,
-    form: Any,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    use(app, monkeypatch, "missing")
-    spoken = recorded(app, form, make=make_answered, attempts=2)
-    with fake_whisper(tmp_path / "libraries", monkeypatch):
-        work(app)
-
-    assert outcome(app, spoken) == (FAILED, None)
-    assert "not written down: ValueError: Invalid model size 'missing'" in caplog.text
 
 
 @pytest.fixture
