@@ -31,7 +31,6 @@ MIGRATIONS = Path(__file__).parents[2] / "migrations"
 EXPANDS = re.compile(r"^expands = True$", re.MULTILINE)
 NAMED = re.compile(r'^(down_revision|revision)\b[^=]*= *"([^"]+)"', re.MULTILINE)
 EARLY = {f"{number:04}" for number in range(1, 28)}  # of development; 0028 was the last one
-REFERENCES = re.compile(r'REFERENCES "?(\w+)')
 MARKS = sa.Table(
     "schema_marks",
     db.metadata,
@@ -83,11 +82,10 @@ def upgrade(tell: Callable[[str], None] = log.warning) -> None:
     if found not in {None, *revisions()}:
         require_served()
         return
-    tables = _changed_tables(found) if found and not on_sqlite() else []
     began, seconds = time.monotonic(), LOCKED_SECONDS[0]
     while True:
         try:
-            _upgrade_once(tables, seconds)
+            _upgrade_once(seconds)
             return
         except DBAPIError as error:
             spent = time.monotonic() - began
@@ -106,17 +104,17 @@ IN_USE = (
 )
 
 
-def _upgrade_once(tables: list[str], seconds: float) -> None:
-    """Migrate in one transaction, which locks all changed tables before the first change.
-
-    seconds  how long it may wait for the locks
-    """
+def _upgrade_once(seconds: float) -> None:
+    """Migrate in one transaction; on PostgreSQL it waits so long for the locks of all tables."""
     engine = db.engine.execution_options(**{IMMEDIATE: True})
     with engine.begin() as connection:
         if not on_sqlite():
             connection.exec_driver_sql(ONE_AT_A_TIME)
-        if tables:
-            _lock_tables(connection, tables, seconds)
+            existing = sa.inspect(connection).get_table_names()
+            # parents before children, the order in which most requests lock them
+            tables = [each.name for each in db.metadata.sorted_tables if each.name in existing]
+            if tables:
+                _lock_tables(connection, tables, seconds)
         upgrade_on(connection)
 
 
@@ -153,29 +151,6 @@ def _deadlocks_ended(**ours: object) -> Iterator[None]:
         watching.join()
 
 
-def _changed_tables(before: str) -> list[str]:
-    """Return existing tables that later migrations alter or drop, or refer to by new foreign keys.
-
-    Parents come before children, the order in which most requests lock them.
-    """
-    old, new = _statements(before), _statements("heads")
-    changed = {table for table in old.keys() | new.keys() if old.get(table) != new.get(table)}
-    made = " ".join(sql for table in changed for sql in new.get(table, ()))
-    found = (changed | set(REFERENCES.findall(made))) & old.keys()
-    order = [table.name for table in db.metadata.sorted_tables]
-    return sorted(found, key=lambda name: order.index(name) if name in order else -1)
-
-
-def _statements(revision: str) -> dict[str, set[str]]:
-    """Return the SQLite statements of each table, its indexes and triggers at a revision."""
-    found: dict[str, set[str]] = {}
-    with at(revision) as scratch:
-        listed = "SELECT tbl_name, sql FROM sqlite_master WHERE sql IS NOT NULL"
-        for table, sql in scratch.exec_driver_sql(listed):
-            found.setdefault(table, set()).add(sql)
-    return found
-
-
 def _oldest_transaction() -> str:
     if on_sqlite():
         return ""
@@ -197,20 +172,13 @@ def upgrade_on(connection: sa.Connection, revision: str = "heads") -> None:
 
 def shape(revision: str) -> dict[str, set[str]]:
     """Return the columns of every table, as the migrations up to `revision` create them."""
-    with at(revision) as scratch:
+    with sa.create_engine("sqlite://").connect() as scratch:
+        upgrade_on(scratch, revision)
         seen = sa.inspect(scratch)
         return {
             table: {column["name"] for column in seen.get_columns(table)}
             for table in seen.get_table_names()
         }
-
-
-@contextmanager
-def at(revision: str) -> Iterator[sa.Connection]:
-    """Yield a connection to an empty SQLite database in memory, at a revision."""
-    with sa.create_engine("sqlite://").connect() as scratch:
-        upgrade_on(scratch, revision)
-        yield scratch
 
 
 def prepare() -> None:
