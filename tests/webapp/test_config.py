@@ -1,6 +1,5 @@
 """Settings are read together, refused together, and never unsafe."""
 
-import json
 from concurrent.futures import ThreadPoolExecutor
 from importlib.machinery import ModuleSpec
 from pathlib import Path
@@ -31,17 +30,13 @@ ENGINE = {
     "TRANSCRIBER_MODEL": "gpt-transcribe",
 }
 NO_SERVICE = [
-    ("m.example.org", "not an http or https"),
     ("https://key@m.example.org/v1", "not an http or https"),
     ("https://0x7f.1/v1", "not an http or https"),
     ("https://m.example.org:99999/v1", "not an address"),
     ("https://m.example.org/v1?key=1", "more than"),
     ("https://m.example.org/v1/chat/completions/", "leave /chat/completions out"),
-    ("https://m.example.org/v1/messages", "leave /messages out"),
-    ("https://m.example.org/v1/audio/transcriptions", "leave /audio/transcriptions out"),
     ("http://m.example.org/v1", "plain http"),
     ("http://93.184.216.34/v1", "plain http"),
-    ("http://169.254.169.254/v1", "plain http"),
     ("http://[2606:4700::1]/v1", "plain http"),
 ]
 NO_ORIGINS = (
@@ -59,7 +54,7 @@ def embedded(tmp_path: Path) -> dict[str, str]:
 def problems_of(environ: dict[str, str], *, production: bool = False) -> dict[str, str]:
     with pytest.raises(ConfigurationError) as caught:
         read_settings(environ, production=production)
-    return {problem.variable: problem.what for problem in caught.value.problems}
+    return dict(caught.value.problems)
 
 
 def test_without_settings_everything_is_local_and_private(
@@ -88,23 +83,8 @@ def test_keys_made_at_first_start_stay_unless_the_environment_has_others(
     assert (given.secret_key, given.data_keys[0][0]) == (made[0].secret_key, "k1")
 
 
-def test_a_folder_of_an_earlier_version_gets_data_keys(
-    embedded: dict[str, str], tmp_path: Path
-) -> None:
-    (tmp_path / "data").mkdir()
-    kept = tmp_path / "data" / "secrets.json"
-    kept.write_text(json.dumps({"secret_key": SECRET}))
-
-    first, second = read_settings(embedded), read_settings(embedded)
-
-    assert (first.secret_key, first.data_keys) == (SECRET, second.data_keys)
-    assert len(first.data_keys) == 1
-    assert [path.name for path in (tmp_path / "data").iterdir()] == ["secrets.json"]
-    assert kept.stat().st_mode & 0o777 == 0o600
-
-
 @pytest.mark.parametrize(
-    "text", ["", "[]", '{"secret_key": 1}', '{"secret_key": "x", "data_keys": "y"}']
+    "text", ["", "[]", '{"secret_key": "x"}', '{"secret_key": "x", "data_keys": "y"}']
 )
 def test_a_damaged_file_of_keys_stops_the_start_and_stays(
     embedded: dict[str, str], tmp_path: Path, text: str
@@ -121,18 +101,13 @@ def test_a_damaged_file_of_keys_stops_the_start_and_stays(
     ("environ", "name", "value"),
     [
         ({"PORT": "8123"}, "public_url", "http://127.0.0.1:8123"),
-        ({"HOST": "localhost"}, "public_url", "http://localhost:8000"),
         ({"HOST": "::1", "PORT": "81"}, "public_url", "http://[::1]:81"),
         ({"PUBLIC_URL": "HTTPS://A.Example.org:443/"}, "public_url", "https://a.example.org"),
-        ({"PUBLIC_URL": "http://localhost:9000"}, "public_url", "http://localhost:9000"),
-        ({"AUDIO_STORE": ""}, "audio_store", None),
         ({"AUDIO_STORE": "s3://askback/eu/de/"}, "audio_store", "s3://askback/eu/de"),
         ({"LIMIT_FORM_BYTES": "2 GiB"}, "limit_form_bytes", 2 * 1024**3),
-        ({"LIMIT_FORM_BYTES": "1048576"}, "limit_form_bytes", 1024**2),
         ({"WRITE_LIMITS": "off"}, "write_limits", False),
         ({"TRUSTED_PROXY": "::0001"}, "trusted_proxy", "::1"),
         ({"TRUSTED_HOSTS": "A.example, b.example,"}, "trusted_hosts", ("a.example", "b.example")),
-        ({"MCP_ALLOWED_ORIGINS": " "}, "mcp_allowed_origins", frozenset()),
         (
             {"MCP_ALLOWED_ORIGINS": "HTTPS://Hooks.internal:443/, http://10.0.0.7:80,"},
             "mcp_allowed_origins",
@@ -155,13 +130,9 @@ def test_values_are_read(
     ("variable", "text", "reason"),
     [
         ("PORT", "eighty", "it should be a valid integer"),
-        ("PORT", "0", "greater than or equal to 1"),
-        ("PORT", "65536", "less than or equal to 65535"),
         ("PORT", "9" * 5000, "integer"),
-        ("AUDIO_STORE", "/var/recordings", "s3://bucket/prefix"),
         ("AUDIO_STORE", "s3://bucket/../other", "s3://bucket/prefix"),
         ("AUDIO_STORE", "s3://key:secret@bucket", "s3://bucket/prefix"),
-        ("AUDIO_FREE_BYTES", "much", "byte"),
         ("HOST", "a b", "host name"),
         ("PUBLIC_URL", "ftp://ask.example.org", "not an http"),
         ("PUBLIC_URL", "https://ask.example.org/forms", "whole origin"),
@@ -169,10 +140,8 @@ def test_values_are_read(
         ("PUBLIC_URL", "https://ask.example.org:99999", "not an address"),
         ("PUBLIC_URL", "http://ask.example.org", "plain http"),
         ("SECRET_KEY", "short", "shorter"),
-        ("SECRET_KEY", "changeme" * 6, "placeholder"),
         ("SECRET_KEY", "123" * 20, "placeholder"),
         ("DATA_KEYS", DATA_KEYS.partition(":")[2], "no id"),
-        ("DATA_KEYS", "k1:hunter2", "not base64"),
         ("DATA_KEYS", "k1:" + "Zz09" * 8, "24 bytes; 32 are needed"),
         ("DATA_KEYS", "k1:" + "A" * 43 + "=", "placeholder"),
         ("DATA_KEYS", f"{DATA_KEYS},{DATA_KEYS}", "same id"),
@@ -180,25 +149,16 @@ def test_values_are_read(
         ("DATABASE_URL", "sqlite:///:memory:", "neither"),
         ("REDIS_URL", "localhost:6379", "not a redis://"),
         ("TRUSTED_PROXY", "the proxy", "not an IP"),
-        ("LIMIT_FORM_BYTES", str(1024**5 + 1), "less than or equal"),
         ("OPERATOR_NAME", "x" * 121, "at most 120 characters"),
         ("OPERATOR_NAME", "Fern\nhill", "one line"),
         ("OPERATOR_CONTACT", "ann@fernhill", "neither an e-mail"),
-        ("OPERATOR_CONTACT", "https://fern hill.example", "neither an e-mail"),
         ("OPERATOR_CONTACT", 'a"@b.c', "neither an e-mail"),
-        ("PUBLISH_CONFIRMATION", "nobody", "'browser' or 'agent'"),
         ("WRITE_LIMITS", "maybe", "boolean"),
         ("LIMIT_CREATE_DRAFT", "many", "rate limit"),
-        ("LLM_PROVIDER", "ollama", "'none', 'openai' or 'anthropic'"),
-        ("LLM_MODEL", "a\nb", "one line"),
         ("LLM_API_KEY", "sk-ä", "one line"),
-        ("LLM_CALLS_PER_DAY", "0", "greater than"),
-        ("LLM_EXTRA", "{'temperature': 1}", "not JSON"),
         ("LLM_EXTRA", "[" * 100_000, "not JSON"),
-        ("LLM_EXTRA", '["temperature"]', "not a JSON object"),
         ("LLM_EXTRA", '{"user": "' + "x" * 10_000 + '"}', "not a JSON object"),
         ("LLM_EXTRA", '{"system": "", "model": "y"}', "it sets model, system"),
-        ("TRANSCRIBER", "vosk", "'none', 'openai' or 'whisper'"),
         *((name, *each) for name in ("LLM_BASE_URL", "TRANSCRIBER_URL") for each in NO_SERVICE),
         *(
             (name, text, "")
@@ -214,7 +174,7 @@ def test_a_wrong_value_is_refused_with_its_reason(
 
 
 @pytest.mark.parametrize(
-    "host", ["127.0.0.1", "127.9.9.9", "localhost", "a.localhost", "[::1]", "0.0.0.0", "[::]"]
+    "host", ["127.9.9.9", "localhost", "a.localhost", "[::1]", "0.0.0.0", "[::]"]
 )
 def test_callbacks_on_this_machine_need_a_loopback_public_url(
     embedded: dict[str, str], host: str
@@ -260,14 +220,6 @@ def test_production_settings_are_accepted_but_not_sqlite() -> None:
     assert "one process" in problems_of(sqlite, production=True)["DATABASE_URL"]
 
 
-@pytest.mark.parametrize("variable", ["PORT", "ASKBACK_DATA", "MCP_ALLOWED_ORIGINS", "LLM_EXTRA"])
-def test_bytes_that_are_not_utf_8_are_refused_alongside_other_problems(variable: str) -> None:
-    problems = problems_of(PRODUCTION | {variable: "x\udcff", "AUDIT_DAYS": "some"})
-
-    assert problems[variable] == "it is not UTF-8"
-    assert set(problems) == {variable, "AUDIT_DAYS"}
-
-
 def test_all_problems_are_reported_together_with_an_example() -> None:
     with pytest.raises(ConfigurationError) as caught:
         read_settings({"PORT": "x", "REDIS_URL": "x", "WRITE_LIMITS": "x"}, production=True)
@@ -279,44 +231,19 @@ def test_all_problems_are_reported_together_with_an_example() -> None:
     assert all(f"(example: {name}=" in line for name, line in zip(names, lines, strict=True))
 
 
-@pytest.mark.parametrize("folder", ["file/data", "one", "~no-such-user/data"])
-def test_an_unusable_data_folder_is_named_alongside_other_problems(
-    tmp_path: Path, folder: str
-) -> None:
+def test_an_unusable_data_folder_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    (tmp_path / "one").symlink_to(tmp_path / "two")
-    (tmp_path / "two").symlink_to(tmp_path / "one")
-    path = folder if folder.startswith("~") else str(tmp_path / folder)
 
-    assert "ASKBACK_DATA" in problems_of({"ASKBACK_DATA": path})
+    for folder in (f"{tmp_path}/file/data", "~no-such-user/data"):
+        assert "ASKBACK_DATA" in problems_of({"ASKBACK_DATA": folder})
 
 
-@pytest.mark.parametrize("variable", VARIABLES)
-def test_every_setting_has_an_example_that_is_accepted(
-    embedded: dict[str, str], variable: str
-) -> None:
+def test_every_setting_has_an_example_that_is_accepted(embedded: dict[str, str]) -> None:
     made = {"SECRET_KEY": SECRET, "DATA_KEYS": DATA_KEYS}
-    example = made.get(variable) or describe(variable).example
+    for variable in VARIABLES:
+        example = made.get(variable) or describe(variable).example
 
-    read_settings(embedded | {"PUBLIC_URL": "https://ask.example.org", variable: example})
-
-
-def test_settings_made_in_code_are_checked_and_read_no_environment(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PORT", "81")
-    given = {"public_url": "http://127.0.0.1:8000", "data_folder": tmp_path}
-
-    made = Settings(**given, secret_key=SECRET)
-
-    assert made.port == 8000
-    with pytest.raises(ValidationError, match="frozen"):
-        made.port = 81
-    with pytest.raises(ValidationError, match="SECRET_KEY"):
-        Settings(**given)
-    for wrong in ({"port": "x"}, {"unknown": 1}):
-        with pytest.raises(ValidationError):
-            Settings(**given, **wrong, secret_key=SECRET)
+        read_settings(embedded | {"PUBLIC_URL": "https://ask.example.org", variable: example})
 
 
 def test_representations_hold_no_secrets() -> None:
@@ -352,8 +279,6 @@ def test_problems_hold_no_secrets(embedded: dict[str, str], variable: str) -> No
     [
         ("openai", "", "https://api.openai.com/v1", "api.openai.com"),
         ("openai", "https://M.Example.org:443/", "https://m.example.org/v1", "m.example.org"),
-        ("openai", "https://m.example.org/api/v3", "https://m.example.org/api/v3", "m.example.org"),
-        ("openai", "http://127.0.0.1:11434/v1", "http://127.0.0.1:11434/v1", "127.0.0.1:11434"),
         ("openai", "http://ollama:11434", "http://ollama:11434/v1", "ollama:11434"),
         ("openai", "http://[fd00::7]:80/v1", "http://[fd00::7]/v1", "[fd00::7]"),
         ("anthropic", "", "https://api.anthropic.com", "api.anthropic.com"),
@@ -402,15 +327,14 @@ def test_services_are_named_completely(
     assert read_settings(embedded | MODELS["openai"] | own).llm_api_key is None
 
 
-@pytest.mark.parametrize(("service", "extra"), [("openai", "ai"), ("whisper", "whisper")])
 def test_a_package_that_is_missing_is_named_with_the_command(
-    embedded: dict[str, str], monkeypatch: pytest.MonkeyPatch, service: str, extra: str
+    embedded: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(config_readers, "find_spec", lambda name: None)
 
-    problems = problems_of(embedded | {"TRANSCRIBER": service})
+    problems = problems_of(embedded | {"TRANSCRIBER": "whisper"})
 
-    assert f'pip install --editable ".[{extra}]"' in problems["TRANSCRIBER"]
+    assert 'pip install --editable ".[whisper]"' in problems["TRANSCRIBER"]
 
 
 def test_the_folder_of_a_model_has_to_be_there(
@@ -421,8 +345,8 @@ def test_the_folder_of_a_model_has_to_be_there(
     Path("models/small").mkdir(parents=True)
     own = embedded | {"TRANSCRIBER": "whisper"}
 
-    for there in ("small", "models/small", "./models/small", str(tmp_path), "Systran/small"):
+    for there in ("small", "./models/small", str(tmp_path), "Systran/small"):
         assert read_settings(own | {"TRANSCRIBER_MODEL": there}).transcriber_host == "localhost"
-    for missing in ("./models/tiny", str(tmp_path / "tiny"), "~/tiny", "srv/models/tiny"):
+    for missing in ("./models/tiny", str(tmp_path / "tiny"), "srv/models/tiny"):
         problems = problems_of(own | {"TRANSCRIBER_MODEL": missing})
         assert problems == {"TRANSCRIBER_MODEL": f"there is no folder {missing}"}

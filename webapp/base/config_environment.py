@@ -1,10 +1,10 @@
 """Reads the settings from environment variables; reports all problems together."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from secrets import token_hex
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 from urllib.parse import urlsplit
 
 from pydantic import ValidationError
@@ -20,29 +20,19 @@ PACKAGES = {  # by service: its package, and the extra that installs it
     config.OPENAI: ("openai", "ai"),
     config.WHISPER: ("faster_whisper", "whisper"),
 }
-
-
 Lack: TypeAlias = tuple[str, str]  # a variable, and what is wrong with it
 
 
-class Problem(NamedTuple):
-    """One invalid setting, with an example of a valid value."""
-
-    variable: str
-    what: str
-    example: str
-
-    def __str__(self) -> str:
-        return f"{self.variable}: {self.what} (example: {self.variable}={self.example})"
-
-
 class ConfigurationError(Exception):
-    """The environment holds invalid or unsafe settings; `problems` lists all of them."""
+    """The environment holds invalid or unsafe settings; `problems` says what is wrong with each."""
 
-    def __init__(self, problems: Iterable[Lack]) -> None:
-        self.problems = [Problem(*each, config.describe(each[0]).example) for each in problems]
-        lines = "\n".join(f"  {problem}" for problem in self.problems)
-        super().__init__(f"Askback cannot start with these settings:\n{lines}")
+    def __init__(self, problems: Mapping[str, str]) -> None:
+        self.problems = problems
+        lines = "".join(
+            f"\n  {variable}: {what} (example: {variable}={config.describe(variable).example})"
+            for variable, what in problems.items()
+        )
+        super().__init__(f"Askback cannot start with these settings:{lines}")
 
 
 def read_settings(environ: Mapping[str, str], *, production: bool = False) -> Settings:
@@ -51,18 +41,13 @@ def read_settings(environ: Mapping[str, str], *, production: bool = False) -> Se
     Without `production`, a SQLite file and keys in the data folder, created at first use, replace
     missing values. Raises ConfigurationError.
     """
-    given = {variable: environ.get(variable, "").strip() for variable in config.VARIABLES}
-    texts = {variable: text for variable, text in given.items() if text}
-    problems = list(_refused(texts))
-    refused = {variable for variable, _ in problems}
-    kept = {variable: text for variable, text in texts.items() if variable not in refused}
+    texts = {name: text for name in config.VARIABLES if (text := environ.get(name, "").strip())}
+    problems = dict(_refused(texts))
+    kept = {name: text for name, text in texts.items() if name not in problems}
     made = Settings.model_validate({"SECRET_KEY": token_hex()} | kept)
-    unsafe = [
-        *_unsafe(made),
-        *_lacking(made),
-        *(_unsafe_in_production(texts) if production else ()),
-    ]
-    problems += [(variable, what) for variable, what in unsafe if variable not in refused]
+    lacks = [*_unsafe(made), *_lacking(made), *(_unsafe_in_production(texts) if production else ())]
+    for variable, what in lacks:
+        problems.setdefault(variable, what)
     if problems:
         raise ConfigurationError(problems)
     if not kept.keys() >= {"SECRET_KEY", "DATA_KEYS"}:
@@ -125,7 +110,9 @@ def _unsafe_in_production(texts: Mapping[str, str]) -> Iterator[Lack]:
 
 
 def _is_loopback(origin: str) -> bool:
-    return readers.leads_to_loopback(urlsplit(origin).hostname or "")
+    """Return whether an origin leads to this machine, also as `*.localhost` or 0.0.0.0."""
+    host = urlsplit(origin).hostname or ""
+    return is_loopback(host) or host.endswith(".localhost") or host in ("0.0.0.0", "::")  # noqa: S104
 
 
 def _embedded_keys(data: Path) -> dict[str, object]:
@@ -136,7 +123,7 @@ def _embedded_keys(data: Path) -> dict[str, object]:
         return {"secret_key": found["secret_key"], "data_keys": data_keys}
     except (OSError, ValueError) as reason:
         what = f"the keys in this folder cannot be made or read: {reason}"
-        raise ConfigurationError([("ASKBACK_DATA", what)]) from reason
+        raise ConfigurationError({"ASKBACK_DATA": what}) from reason
 
 
 def _lacking(made: Settings) -> Iterator[Lack]:

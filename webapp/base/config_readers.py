@@ -118,13 +118,24 @@ def _split(text: str, named: str) -> tuple[SplitResult, str]:
     """Return the parts of a web address, and its origin in the shortest notation."""
     try:
         parts = urlsplit(text)
-        port = parts.port
+        found = origin_of(parts)
     except ValueError:
         raise ValueError(f"{named} is not an address") from None
     if parts.scheme not in DEFAULT_PORTS or not parts.hostname or "@" in parts.netloc:
         raise ValueError(f"{named} is not an http or https address")
-    shown = "" if port in (None, 0, DEFAULT_PORTS[parts.scheme]) else f":{port}"
-    return parts, f"{parts.scheme}://{in_url(parts.hostname)}{shown}"
+    return parts, found
+
+
+def port_of(parts: SplitResult) -> int:
+    """Return the port of a URL, by default the port of its scheme. Raises ValueError."""
+    return DEFAULT_PORTS.get(parts.scheme, 443) if parts.port is None else parts.port
+
+
+def origin_of(parts: SplitResult) -> str:
+    """Return `scheme://host[:port]` without a default port. Raises ValueError."""
+    port = port_of(parts)
+    shown = "" if port == DEFAULT_PORTS.get(parts.scheme) else f":{port}"
+    return f"{parts.scheme}://{in_url(parts.hostname or '')}{shown}"
 
 
 def in_url(host: str) -> str:
@@ -209,14 +220,3 @@ def is_loopback(host: str) -> bool:
         return ip_address(host.strip("[]")).is_loopback
     except ValueError:
         return False
-
-
-def leads_to_loopback(host: str) -> bool:
-    """True for every host that leads to this machine, also `*.localhost` and 0.0.0.0."""
-    if host.endswith(".localhost") or is_loopback(host):
-        return True
-    try:
-        found = ip_address(host.strip("[]"))
-    except ValueError:
-        return False
-    return found.is_loopback or found.is_unspecified

@@ -8,7 +8,7 @@ import stat
 import time
 from base64 import b64encode
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -96,48 +96,29 @@ def _close(path: Path) -> None:
 def embedded_secrets(folder: Path) -> dict[str, str]:
     """Return `secret_key` and `data_keys` of this folder, in the format of these settings.
 
-    Missing keys are generated; two simultaneous first starts agree on them.
-
+    Makes them if there are none; two simultaneous first starts agree on them.
     Raises OSError, and ValueError for a file that holds something else.
     """
     path = open_folder(folder) / SECRETS
-    kept = _kept_secrets(path)
-    return kept if kept.keys() >= {"secret_key", "data_keys"} else _complete_secrets(path)
-
-
-def _complete_secrets(path: Path) -> dict[str, str]:
-    with _locked(path.parent):
-        kept = _kept_secrets(path)  # another start may have written them
-        made = {
-            "secret_key": secrets.token_urlsafe(48),
-            "data_keys": f"{secrets.token_hex(4)}:{b64encode(secrets.token_bytes(32)).decode()}",
-        }
-        if not kept.keys() >= made.keys():
-            kept = made | kept
-            replace_file(path, json.dumps(kept))
-        return kept
-
-
-def _kept_secrets(path: Path) -> dict[str, str]:
-    try:
-        kept = json.loads(path.read_text())
-    except FileNotFoundError:
-        return {}
-    if not isinstance(kept, dict) or not all(isinstance(value, str) for value in kept.values()):
-        raise ValueError(f"{path.name} is not an object of texts")
-    return kept
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Lock out other processes that change the secrets of the folder."""
     opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(opened, fcntl.LOCK_EX)
-        yield
-        os.fsync(opened)  # stores the name of a new file, too
+        if not path.exists():
+            data_key = b64encode(secrets.token_bytes(32)).decode()
+            made = {
+                "secret_key": secrets.token_urlsafe(48),
+                "data_keys": f"{secrets.token_hex(4)}:{data_key}",
+            }
+            replace_file(path, json.dumps(made))
+            os.fsync(opened)  # stores the name of the new file, too
     finally:
         os.close(opened)
+    kept = json.loads(path.read_text())
+    if not isinstance(kept, dict) or not all(isinstance(value, str) for value in kept.values()):
+        raise ValueError(f"{path.name} is not an object of texts")
+    if missing := {"secret_key", "data_keys"} - kept.keys():
+        raise ValueError(f"{path.name} lacks {min(missing)}")
+    return kept
 
 
 def replace_file(path: Path, text: str) -> None:
