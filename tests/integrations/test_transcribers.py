@@ -23,7 +23,7 @@ from webapp.voice.transcription import write_down
 
 BYTES = b"\x1a\x45\xdf\xa3" + bytes(range(256)) * 2000
 JSON = {"Content-Type": "application/json"}
-TOO_LONG = b'{"text": "' + b"a" * openai_transcriber.ANSWER_MAX_BYTES + b'"}'
+TOO_LONG = b'{"text": "' + b"a" * (openai_transcriber.ANSWER_MAX_BYTES + 65_536) + b'"}'
 PACKED = gzip.compress(orjson.dumps({"text": "a" * 50_000_000}))
 JUNK = (
     *(b"", b"\x00\xff\xfe{", b"{", b"[]", b"null", b"5", b'"Ben did."', b"{}", b'{"text": null}'),

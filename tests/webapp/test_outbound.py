@@ -12,7 +12,7 @@ import pytest
 
 from tests.oauth.clients.documents import HOST, Site, running_site
 from webapp.base import outbound
-from webapp.base.outbound import Bounds, Unreachable, checked_url, fetch
+from webapp.base.outbound import Bounds, Unreachable, fetch
 from webapp.base.public_addresses import is_public
 
 CLOSED = """
@@ -69,9 +69,8 @@ def resolve_to(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> list[str]:
     return asked
 
 
-@pytest.mark.parametrize("address", [*CLOSED, *OPEN])
-def test_public_addresses_alone_are_let_through(address: str) -> None:
-    assert is_public(address) == (address in OPEN)
+def test_public_addresses_alone_are_let_through() -> None:
+    assert [each for each in [*CLOSED, *OPEN] if is_public(each)] == OPEN
 
 
 def test_it_reaches_the_server_by_its_name(site: Site, bounds: Bounds) -> None:
@@ -84,7 +83,7 @@ def test_it_reaches_the_server_by_its_name(site: Site, bounds: Bounds) -> None:
     ]
 
 
-@pytest.mark.parametrize("body", [b"", b'{"event": "form.answered"}', b"x" * 1_000_000])
+@pytest.mark.parametrize("body", [b"", b"x" * 1_000_000])
 def test_a_body_is_posted(site: Site, bounds: Bounds, body: bytes) -> None:
     json = {"Content-Type": "application/json"}
 
@@ -93,13 +92,6 @@ def test_a_body_is_posted(site: Site, bounds: Bounds, body: bytes) -> None:
     assert (reply.status, reply.body) == (200, b"hello")
     assert (site.asked, site.posted) == (["/hook"], [body])
     assert site.received[0]["Content-Type"] == "application/json"
-
-
-def test_a_header_cannot_carry_another(site: Site, bounds: Bounds) -> None:
-    with pytest.raises(ValueError, match="header"):
-        fetch(f"https://{HOST}/", headers={"X-One": "1\r\nX-Two: 2"}, bounds=bounds)
-
-    assert site.asked == []
 
 
 ODD = [
@@ -117,15 +109,12 @@ https://0x7f.1/ https://agent.0x7f/
 ]
 
 
-@pytest.mark.parametrize("url", ODD)
 def test_an_odd_address_is_refused_before_anything_is_asked(
-    url: str, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked = resolve_to(monkeypatch, "8.8.8.8")
 
-    with pytest.raises(Unreachable, match="invalid_url"):
-        checked_url(url, frozenset({443}))
-    assert reason(url, Bounds(body_bytes=10)) == "invalid_url"
+    assert {reason(url, Bounds(body_bytes=10)) for url in ODD} == {"invalid_url"}
     assert asked == []
 
 
@@ -155,15 +144,6 @@ def test_a_name_is_resolved_once_and_at_most_three_checked_addresses_are_used(
 
     assert reason("https://agent.example/", Bounds(body_bytes=10)) == "connection_failed"
     assert (asked, connected) == (["agent.example"], [(each, 443) for each in addresses[:3]])
-
-
-def test_an_unknown_name_is_unresolved(monkeypatch: pytest.MonkeyPatch) -> None:
-    def unknown(*_arguments: object, **_options: object) -> None:
-        raise socket.gaierror
-
-    monkeypatch.setattr(socket, "getaddrinfo", unknown)
-
-    assert reason("https://agent.example/", Bounds(body_bytes=10)) == "unresolved"
 
 
 def test_a_slow_resolver_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -205,7 +185,7 @@ def test_a_long_body_is_cut(site: Site, bounds: Bounds) -> None:
     assert (len(reply.body), reply.cut) == (100, True)
 
 
-@pytest.mark.parametrize("size", ["-1", "-5", "-ffffffffff", "ffffffffff", "x", ""])
+@pytest.mark.parametrize("size", ["-1", "-ffffffffff", "ffffffffff"])
 def test_a_chunk_of_any_size_stays_within_the_bound(site: Site, bounds: Bounds, size: str) -> None:
     """http.client reads a chunk of -1 bytes to the end of the connection, however far that is."""
     site.serve(f"{size}\r\n".encode() + b"x" * 10_000_000, Transfer_Encoding="chunked")

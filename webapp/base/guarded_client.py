@@ -7,14 +7,14 @@ would disclose content to hosts that no page names. It bounds the size and time 
 import logging
 import ssl
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
 import httpcore2
 import httpx2
 
-from webapp.base.outbound import ADDRESSES_TRIED, Unreachable, resolve
+from webapp.base.outbound import ADDRESSES_TRIED, HEAD_MAX_BYTES, Unreachable, resolve
 from webapp.base.public_addresses import is_private
 
 SENT_HEADERS = frozenset(
@@ -37,7 +37,7 @@ class Bounds(NamedTuple):
 
     ends   the deadline on the monotonic clock, name resolution and headers included
     steps  time-outs of single steps on the connection
-    bytes  the largest body of a response
+    bytes  the largest body of a response, roughly
     """
 
     ends: float
@@ -79,10 +79,10 @@ def reason_of(cause: BaseException | None) -> str:
 class _Guarded(httpx2.HTTPTransport):
     def __init__(self, url: str, headers: Mapping[str, str], bounds: Bounds) -> None:
         super().__init__(verify=_tls_context(), trust_env=False)
-        self._url, self._headers, self._bytes = httpx2.URL(url), headers, bounds.bytes
+        self._url, self._headers = httpx2.URL(url), headers
         self._pool = httpcore2.ConnectionPool(
             ssl_context=_tls_context(),
-            network_backend=_Connections(bounds.ends, encrypted=self._url.scheme == "https"),
+            network_backend=_Connections(bounds, encrypted=self._url.scheme == "https"),
         )
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
@@ -100,8 +100,6 @@ class _Guarded(httpx2.HTTPTransport):
         response.headers.pop("content-encoding", None)
         if named := response.headers.get("content-type"):  # a charset can be `hex`, which raises
             response.headers["content-type"] = named.partition(";")[0]
-        assert isinstance(response.stream, httpx2.SyncByteStream)  # noqa: S101 (for mypy)
-        response.stream = _Bounded(response.stream, self._bytes)
         return response
 
 
@@ -115,8 +113,8 @@ class _Connections(httpcore2.SyncBackend):
     `localhost` has two addresses, and many services listen on only one of them.
     """
 
-    def __init__(self, ends: float, *, encrypted: bool) -> None:
-        self._ends, self._encrypted = ends, encrypted
+    def __init__(self, bounds: Bounds, *, encrypted: bool) -> None:
+        self._bounds, self._ends, self._encrypted = bounds, bounds.ends, encrypted
 
     def connect_tcp(
         self, host: str, port: int, timeout: float | None = None, *others: Any, **options: Any
@@ -127,7 +125,7 @@ class _Connections(httpcore2.SyncBackend):
             left = left if timeout is None else min(timeout, left)
             try:
                 stream = super().connect_tcp(address, port, left, *others, **options)
-                return _Timed(stream, self._ends)
+                return _Bounded(stream, self._ends, self._bounds.bytes + HEAD_MAX_BYTES)
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
                 if address == found[-1]:
                     raise
@@ -144,17 +142,21 @@ class _Connections(httpcore2.SyncBackend):
         return found
 
 
-class _Timed(httpcore2.NetworkStream):
-    """A connection on which no step lasts beyond `ends`.
+class _Bounded(httpcore2.NetworkStream):
+    """A connection on which no step lasts beyond `ends`, and at most `room` bytes are received.
 
     Time-outs of an SDK bound single steps only: slow headers could hold a connection for ever.
     """
 
-    def __init__(self, stream: httpcore2.NetworkStream, ends: float) -> None:
-        self._stream, self._ends = stream, ends
+    def __init__(self, stream: httpcore2.NetworkStream, ends: float, room: int) -> None:
+        self._stream, self._ends, self._room = stream, ends, room
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        return self._stream.read(max_bytes, _left(self._ends, timeout, httpcore2.ReadTimeout))
+        read = self._stream.read(max_bytes, _left(self._ends, timeout, httpcore2.ReadTimeout))
+        self._room -= len(read)
+        if self._room < 0:
+            raise httpcore2.ReadError(TOO_LONG)
+        return read
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         for start in range(0, len(buffer), WRITTEN_BYTES):
@@ -171,27 +173,11 @@ class _Timed(httpcore2.NetworkStream):
         timeout: float | None = None,
     ) -> httpcore2.NetworkStream:
         left = _left(self._ends, timeout, httpcore2.ConnectTimeout)
-        return _Timed(self._stream.start_tls(ssl_context, server_hostname, left), self._ends)
+        encrypted = self._stream.start_tls(ssl_context, server_hostname, left)
+        return _Bounded(encrypted, self._ends, self._room)
 
     def get_extra_info(self, info: str) -> Any:
         return self._stream.get_extra_info(info)
-
-
-class _Bounded(httpx2.SyncByteStream):
-    """A response body of limited size."""
-
-    def __init__(self, stream: httpx2.SyncByteStream, most: int) -> None:
-        self._stream, self._room = stream, most
-
-    def __iter__(self) -> Iterator[bytes]:
-        for chunk in self._stream:
-            self._room -= len(chunk)
-            if self._room < 0:
-                raise httpx2.ReadError(TOO_LONG)
-            yield chunk
-
-    def close(self) -> None:
-        self._stream.close()
 
 
 def _left(ends: float, timeout: float | None, late: type[httpcore2.TimeoutException]) -> float:

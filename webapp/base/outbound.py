@@ -20,14 +20,13 @@ from functools import cache
 from typing import Any, NamedTuple, cast
 from urllib.parse import SplitResult, urlsplit
 
-from webapp.base.config_readers import HOST_NAME
+from webapp.base.config_readers import DEFAULT_PORTS, HOST_NAME, origin_of, port_of
 from webapp.base.public_addresses import is_public
 
 URL_MAX_CHARS = 2048
 HEAD_MAX_BYTES = 64 * 1024  # http.client itself accepts 6.5 MB of headers
 RESOLVE_SECONDS = 3  # getaddrinfo itself has no limit
 ADDRESSES_TRIED = 3
-DEFAULT_PORTS = {"http": 80, "https": 443}
 PRINTABLE_ASCII = re.compile(r"[\x21-\x7e]+")
 
 
@@ -47,14 +46,13 @@ class Pinned(NamedTuple):
 class Bounds:
     """Limits of a request; sizes in bytes, times in seconds.
 
-    connect_seconds  from the start to the end of the TLS handshake; `socket_seconds` of later steps
+    connect_seconds  from the start to the end of the TLS handshake
     allowed_origins  origins, as `origin_of` writes them, that may use plain http, any port and
                      any address
     """
 
     body_bytes: int
     connect_seconds: float = 3
-    socket_seconds: float = 3
     total_seconds: float = 4
     ports: frozenset[int] = frozenset({443})
     allowed_origins: frozenset[str] = frozenset()
@@ -78,39 +76,6 @@ class Unreachable(Exception):
         self.reason = reason
 
 
-class _Deadline:
-    """The deadlines for connecting and for the whole request, and the size limit of the head."""
-
-    def __init__(self, bounds: Bounds) -> None:
-        started = time.monotonic()
-        self.bounds = bounds
-        self._ends = started + min(bounds.connect_seconds, bounds.total_seconds)
-        self._all_ends = started + bounds.total_seconds
-        self._step = bounds.connect_seconds
-        self._room: float = HEAD_MAX_BYTES
-
-    def connected(self) -> None:
-        """Replace the deadline for connecting by the deadline of the whole request."""
-        self._ends, self._step = self._all_ends, self.bounds.socket_seconds
-
-    def left(self) -> float:
-        """Return the seconds for the next socket step; raises TimeoutError when there are none."""
-        left = self._ends - time.monotonic()
-        if left <= 0:
-            raise TimeoutError
-        return min(left, self._step)
-
-    def received(self, size: int) -> None:
-        """Count received bytes; raises http.client.HTTPException if the head is too long."""
-        self._room -= size
-        if self._room < 0:
-            raise http.client.HTTPException("the headers are too long")
-
-    def head_ended(self) -> None:
-        """Stop counting: the reader of the body bounds its size."""
-        self._room = math.inf
-
-
 def fetch(
     url: str, *, headers: Mapping[str, str], bounds: Bounds, body: bytes | None = None
 ) -> Reply:
@@ -121,10 +86,10 @@ def fetch(
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     method = "GET" if body is None else "POST"
     try:
-        with closing(_GuardedConnection(parts, _Deadline(bounds))) as connection:
+        with closing(_GuardedConnection(parts, bounds)) as connection:
             connection.request(method, target, body, {"Connection": "close", **headers})
             with closing(connection.getresponse()) as response:
-                connection.deadline.head_ended()
+                connection.timed.room = math.inf  # the reader of the body bounds its size
                 return _read(response, bounds.body_bytes)
     except TimeoutError as error:
         raise Unreachable("timed_out") from error
@@ -165,37 +130,37 @@ def checked_url(
     raise Unreachable("invalid_url")
 
 
-def port_of(parts: SplitResult) -> int:
-    """Return the port of a URL, by default the port of its scheme. Raises ValueError."""
-    named = parts.port
-    return DEFAULT_PORTS.get(parts.scheme, 443) if named is None else named
-
-
-def origin_of(parts: SplitResult) -> str:
-    """Return `scheme://host[:port]` without a default port. Raises ValueError."""
-    host, port = parts.hostname or "", port_of(parts)
-    named = f"[{host}]" if ":" in host else host
-    shown = "" if port == DEFAULT_PORTS.get(parts.scheme) else f":{port}"
-    return f"{parts.scheme}://{named}{shown}"
+def _left(ends: float) -> float:
+    """Return the seconds until then by the monotonic clock; raises TimeoutError for none."""
+    left = ends - time.monotonic()
+    if left <= 0:
+        raise TimeoutError
+    return left
 
 
 class _Timed(socket.socket):
-    """A socket whose steps end by the deadline. Raises TimeoutError and HTTPException."""
+    """A socket whose steps end by `ends`, and which receives at most `room` bytes.
 
-    deadline: _Deadline
+    Raises TimeoutError and HTTPException.
+    """
+
+    ends: float
+    room: float = HEAD_MAX_BYTES
 
     def recv_into(self, *arguments: Any, **options: Any) -> int:
-        self.settimeout(self.deadline.left())
+        self.settimeout(_left(self.ends))
         size = super().recv_into(*arguments, **options)
-        self.deadline.received(size)
+        self.room -= size
+        if self.room < 0:
+            raise http.client.HTTPException("the headers are too long")
         return size
 
     def send(self, *arguments: Any, **options: Any) -> int:
-        self.settimeout(self.deadline.left())
+        self.settimeout(_left(self.ends))
         return super().send(*arguments, **options)
 
     def sendall(self, *arguments: Any, **options: Any) -> None:
-        self.settimeout(self.deadline.left())
+        self.settimeout(_left(self.ends))
         super().sendall(*arguments, **options)
 
 
@@ -214,13 +179,16 @@ def _tls_context(ca_file: str | None) -> ssl.SSLContext:
 class _GuardedConnection(http.client.HTTPConnection):
     """Resolves the host once, and connects to one of its checked addresses."""
 
-    def __init__(self, parts: SplitResult, deadline: _Deadline) -> None:
-        host = parts.hostname or ""
+    timed: _Timed  # the socket, which http.client drops when the response begins
+
+    def __init__(self, parts: SplitResult, bounds: Bounds) -> None:
+        host, started = parts.hostname or "", time.monotonic()
         super().__init__(host, port_of(parts))
         self.default_port = DEFAULT_PORTS[parts.scheme]  # the header Host leaves it out
-        self.deadline = deadline
-        self.any_address = origin_of(parts) in deadline.bounds.allowed_origins
-        self.pinned = next((pin for pin in deadline.bounds.pinned if pin.host == host), None)
+        self.ends = started + bounds.total_seconds
+        self.connect_ends = min(started + bounds.connect_seconds, self.ends)
+        self.any_address = origin_of(parts) in bounds.allowed_origins
+        self.pinned = next((pin for pin in bounds.pinned if pin.host == host), None)
         self.tls_context = None
         if parts.scheme == "https":
             self.tls_context = _tls_context(self.pinned.ca_file if self.pinned else None)
@@ -229,32 +197,31 @@ class _GuardedConnection(http.client.HTTPConnection):
         """Open the socket. Raises Unreachable or OSError."""
         plain = self._open_checked()
         try:
-            plain.settimeout(self.deadline.left())
+            plain.settimeout(_left(self.connect_ends))
             if self.tls_context is None:
-                timed = _Timed(fileno=plain.detach())
+                self.timed = _Timed(fileno=plain.detach())
             else:
                 wrapped = self.tls_context.wrap_socket(plain, server_hostname=self.host)
-                timed = cast(_TimedTls, wrapped)
+                self.timed = cast(_TimedTls, wrapped)
         except BaseException:
             plain.close()
             raise
-        self.sock, timed.deadline = timed, self.deadline
-        self.deadline.connected()
+        self.sock, self.timed.ends = self.timed, self.ends
 
     def _open_checked(self) -> socket.socket:
         if self.pinned:
-            return _open([self.pinned.address], self.pinned.port, self.deadline)
-        found = resolve(self.host, min(RESOLVE_SECONDS, self.deadline.left()))
+            return _open([self.pinned.address], self.pinned.port, self.connect_ends)
+        found = resolve(self.host, min(RESOLVE_SECONDS, _left(self.connect_ends)))
         if not self.any_address and not all(is_public(address) for address in found):
             raise Unreachable("address_refused")
-        return _open(found, self.port, self.deadline)
+        return _open(found, self.port, self.connect_ends)
 
 
-def _open(addresses: list[str], port: int, deadline: _Deadline) -> socket.socket:
+def _open(addresses: list[str], port: int, ends: float) -> socket.socket:
     failure: OSError | None = None
     for address in addresses[:ADDRESSES_TRIED]:
         try:
-            return socket.create_connection((address, port), timeout=deadline.left())
+            return socket.create_connection((address, port), timeout=_left(ends))
         except OSError as error:
             failure = error
     raise failure or ConnectionError

@@ -1,35 +1,19 @@
 """Tells public network addresses from private ones."""
 
-from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from ipaddress import IPv6Address, ip_address, ip_network
 
 # Explicit, because `is_global` of the interpreter accepts several of these.
-CLOSED_IPV4 = [
+CLOSED = [
     ip_network(block)
     for block in (
-        "0.0.0.0/8",
-        "10.0.0.0/8",
-        "100.64.0.0/10",
-        "127.0.0.0/8",
-        "168.63.129.16/32",
-        "169.254.0.0/16",
-        "172.16.0.0/12",
-        "192.0.0.0/24",
-        "192.0.2.0/24",
-        "192.88.99.0/24",
-        "192.168.0.0/16",
-        "198.18.0.0/15",
-        "198.51.100.0/24",
-        "203.0.113.0/24",
-        "224.0.0.0/4",
-        "240.0.0.0/4",
+        *("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "168.63.129.16/32"),
+        *("169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24"),
+        *("192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24"),
+        *("224.0.0.0/4", "240.0.0.0/4"),
+        *("2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20"),
     )
 ]
 OPEN_IPV6 = ip_network("2000::/3")
-CLOSED_IPV6 = [
-    ip_network(block)
-    for block in ("2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20")
-]
-
 PRIVATE = [
     ip_network(block)
     for block in (
@@ -48,9 +32,9 @@ def is_public(address: str) -> bool:
     ip = ip_address(address)
     if isinstance(ip, IPv6Address) and ip.ipv4_mapped is not None:
         ip = ip.ipv4_mapped
-    if isinstance(ip, IPv4Address):
-        return not any(ip in block for block in CLOSED_IPV4)
-    return ip in OPEN_IPV6 and not any(ip in block for block in CLOSED_IPV6)
+    if isinstance(ip, IPv6Address) and ip not in OPEN_IPV6:
+        return False
+    return not any(ip in block for block in CLOSED)
 
 
 def is_private(address: str) -> bool:

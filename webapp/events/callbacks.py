@@ -20,8 +20,9 @@ import orjson
 import sqlalchemy as sa
 
 from webapp.base import database
+from webapp.base.config_readers import port_of
 from webapp.base.errors import ErrorCode, InvalidInput, NotFound, StateConflict
-from webapp.base.outbound import Bounds, Pinned, Reply, Unreachable, checked_url, fetch, port_of
+from webapp.base.outbound import Bounds, Pinned, Reply, Unreachable, checked_url, fetch
 from webapp.base.vocabulary import DeliveryFailure, ErrorProfile
 from webapp.records.accounts.models import Account
 from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
@@ -46,7 +47,6 @@ def callback_bounds(
     return Bounds(
         body_bytes=REPLY_MAX_BYTES,
         connect_seconds=CONNECT_SECONDS,
-        socket_seconds=seconds,
         total_seconds=seconds,
         ports=PORTS,
         allowed_origins=allowed_origins,
