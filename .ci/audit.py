@@ -6,12 +6,11 @@
 Standard output carries only the document; messages go to standard error. The second command exits
 with 0 if no vulnerability is known, 1 if there is one, and 75 if the service could not be asked.
 The service knows only Python packages: neither the interpreter that runs this, nor native code
-inside wheels, which the document names as far as it is installed here.
+inside wheels, of which the document names the libraries that report their version.
 """
 
 import json
 import platform
-import pyexpat
 import re
 import sqlite3
 import ssl
@@ -19,31 +18,13 @@ import subprocess
 import sys
 import tomllib
 import uuid
-import zlib
-from collections.abc import Iterator
 from datetime import UTC, datetime
-from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any
 
 UNKNOWN = 75  # sysexits.h, EX_TEMPFAIL
 PINNED = re.compile(r"^([A-Za-z0-9._-]+)==([^\s\\;]+)", re.M)
 HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
-OPENSSL = re.compile(rb"OpenSSL (\d+\.\d+\.\d+\w*) ")
-CPE = {  # vendor and product
-    "CPython": "python:python",
-    "expat": "libexpat_project:libexpat",
-    "FFmpeg": "ffmpeg:ffmpeg",
-    "LibreSSL": "openbsd:libressl",
-    "libpq": "postgresql:postgresql",
-    "OpenSSL": "openssl:openssl",
-    "SQLite": "sqlite:sqlite",
-    "zlib": "zlib:zlib",
-}
-SECURITY_PAGES = {
-    "CPython": "https://mail.python.org/archives/list/security-announce@python.org/",
-    "FFmpeg": "https://ffmpeg.org/security.html",
-}
 PROJECT = Path(__file__).parent.parent / "pyproject.toml"
 
 
@@ -58,105 +39,47 @@ def bill_of_materials(lock: str) -> dict[str, Any]:
         "version": 1,
         "metadata": {
             "timestamp": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
-            "component": {
-                "type": "application",
-                "bom-ref": project["name"],
-                "name": project["name"],
-                "version": project["version"],
-            },
+            "component": component(project["name"], project["version"], "application"),
         },
-        "components": [*components(lock), interpreter()],
+        "components": [*packages(lock), *native_code()],
     }
 
 
-def components(lock: str) -> list[dict[str, Any]]:
-    """Return the components that a lock file pins, in its order."""
+def packages(lock: str) -> list[dict[str, Any]]:
+    """Return the packages that a lock file pins, in its order."""
     pins = list(PINNED.finditer(lock))
     ends = [pin.start() for pin in pins[1:]] + [len(lock)]
     return [
-        component(pin[1], pin[2], HASH.findall(lock, pin.end(), end))
+        component(pin[1], pin[2], "library")
+        | {
+            "purl": f"pkg:pypi/{re.sub('[-_.]+', '-', pin[1]).lower()}@{pin[2]}",
+            "hashes": [
+                {"alg": "SHA-256", "content": content}
+                for content in HASH.findall(lock, pin.end(), end)
+            ],
+        }
         for pin, end in zip(pins, ends, strict=True)
     ]
 
 
-def component(name: str, version: str, hashes: list[str]) -> dict[str, Any]:
-    purl = f"pkg:pypi/{re.sub('[-_.]+', '-', name).lower()}@{version}"
-    inside = list(native_code(name, version))
-    return {
-        "type": "library",
-        "bom-ref": purl,
-        "name": name,
-        "version": version,
-        "purl": purl,
-        "hashes": [{"alg": "SHA-256", "content": content} for content in hashes],
-        **({"components": inside} if inside else {}),
-    }
+def component(name: str, version: str, kind: str) -> dict[str, Any]:
+    return {"type": kind, "bom-ref": f"{name}@{version}", "name": name, "version": version}
 
 
-def native_code(name: str, version: str) -> Iterator[dict[str, str]]:
-    """Yield native code in an installed wheel: versions that it reports, its own SBOMs (PEP 770),
-    and the names of bundled library files, which state no version.
-    """
-    try:
-        installed = metadata.distribution(name)
-    except metadata.PackageNotFoundError:
-        return
-    if installed.version != version:
-        return
-    yield from (native(*library) for library in versions_inside(name, installed))
-    for file in installed.files or []:
-        if file.parent.suffix in {".libs", ".dylibs"}:
-            yield {"type": "file", "name": file.as_posix()}
-        if file.parent.name == "sboms" and file.suffix == ".json":
-            for part in json.loads(file.read_text()).get("components", []):
-                if not part.get("purl", "").startswith("pkg:pypi/"):
-                    known = ("name", "version", "purl")
-                    yield {"type": "library"} | {key: part[key] for key in known if key in part}
-
-
-def versions_inside(name: str, installed: metadata.Distribution) -> Iterator[tuple[str, str]]:
-    """Yield libraries that report their version at run time or contain it as text."""
-    if name == "av":
-        yield "FFmpeg", import_module("av").ffmpeg_version_info.removeprefix("n")
-    if name == "psycopg-binary":
-        number = import_module("psycopg").pq.version()
-        yield "libpq", f"{number // 10000}.{number % 10000}"
-        for file in installed.files or []:
-            if file.name.startswith("libcrypto") and (found := OPENSSL.search(file.read_binary())):
-                yield "OpenSSL", found[1].decode()
-
-
-def interpreter() -> dict[str, Any]:
-    """Return the interpreter that runs this, with the libraries it was built with or loads."""
+def native_code() -> list[dict[str, Any]]:
+    """Return the interpreter that runs this and what it loads, as far as it reports a version."""
     tls, tls_version, *_ = ssl.OPENSSL_VERSION.split()
-    inside = {
-        tls: tls_version,
-        "SQLite": sqlite3.sqlite_version,
-        "zlib": zlib.ZLIB_RUNTIME_VERSION,
-        "expat": pyexpat.EXPAT_VERSION.removeprefix("expat_"),
-    }
-    of_itself = native(platform.python_implementation(), platform.python_version())
-    libraries = [native(*library) for library in inside.items()]
-    return of_itself | {"type": "platform", "components": libraries}
-
-
-def native(name: str, version: str) -> dict[str, str]:
-    known = {"cpe": f"cpe:2.3:a:{CPE[name]}:{version}:*:*:*:*:*:*:*"} if name in CPE else {}
-    purl = f"pkg:generic/{name.lower()}@{version}"
-    return {"type": "library", "name": name, "version": version, "purl": purl, **known}
-
-
-def tell_what_is_not_asked(lock: str) -> None:
-    """List the components that the advisory service does not cover."""
-    parts = [*components(lock), interpreter()]
-    inside = [part for each in parts for part in each.get("components", [])]
-    tell("Not known to the advisory service, which has Python packages alone:")
-    for part in (parts[-1], *inside):
-        if page := SECURITY_PAGES.get(part["name"]):
-            tell(f"- {part['name']} {part['version']}: compare with {page}")
-    if "FFmpeg" not in {part["name"] for part in inside}:
-        tell("- FFmpeg in the wheel of av: not installed here; make install, then again")
-    tell(f"- {len(inside)} libraries of the interpreter and of wheels, in the parts list")
+    found = {tls: tls_version, "SQLite": sqlite3.sqlite_version}
+    try:
+        import av
+    except ImportError:
+        tell(
+            "FFmpeg in the wheel of av is not listed: not installed here; make install, then again"
+        )
+    else:
+        found["FFmpeg"] = av.ffmpeg_version_info.removeprefix("n")
+    interpreter = component(platform.python_implementation(), platform.python_version(), "platform")
+    return [interpreter, *(component(*each, "library") for each in found.items())]
 
 
 def tell(line: str) -> None:
@@ -182,7 +105,8 @@ def ask_for_advisories(pip_audit: str, lock: str) -> int:
         text=True,
         check=False,
     )
-    tell_what_is_not_asked(Path(lock).read_text())
+    unasked = ", ".join(f"{part['name']} {part['version']}" for part in native_code())
+    tell(f"Not known to the advisory service, compare with the pages of their makers: {unasked}")
     try:
         parts = json.loads(asked.stdout)["dependencies"]
     except (ValueError, KeyError, TypeError):

@@ -33,10 +33,12 @@ def test_the_parts_list_names_everything_that_is_locked(tmp_path: Path) -> None:
     assert (document["bomFormat"], document["specVersion"]) == ("CycloneDX", "1.6")
     assert (made.returncode, json.loads(made.stdout)) == (0, document), made.stderr
     assert "parts (CycloneDX 1.6)" in made.stderr
-    *pinned, interpreter = document["components"]
-    assert [(part["name"], part["version"]) for part in pinned] == re.findall(
-        r"^([a-z0-9._-]+)==([^\s\\;]+)", lock, re.M | re.I
+    locked = re.findall(r"^([a-z0-9._-]+)==([^\s\\;]+)", lock, re.M | re.I)
+    pinned, (interpreter, *_) = (
+        document["components"][: len(locked)],
+        document["components"][len(locked) :],
     )
+    assert [(part["name"], part["version"]) for part in pinned] == locked
     assert all(part["purl"].startswith("pkg:pypi/") for part in pinned)
     hashes = [known["content"] for part in pinned for known in part["hashes"]]
     assert hashes == re.findall(r"sha256:([0-9a-f]{64})", lock)
@@ -57,8 +59,7 @@ WEAK = {
     [
         (json.dumps({"dependencies": [CLEAN]}), 0, 0, "1 parts, 0 known weaknesses"),
         (json.dumps({"dependencies": [CLEAN, WEAK]}), 1, 1, "waitress 3.0.0: PYSEC-1, fixed in"),
-        ("", 1, 75, "could not be asked; nothing is known: no route"),
-        ("No route to host", 1, 75, "could not be asked"),
+        ("No route to host", 1, 75, "could not be asked; nothing is known: no route"),
     ],
 )
 def test_the_response_of_the_service_is_reported(
@@ -72,5 +73,5 @@ def test_the_response_of_the_service_is_reported(
 
     assert (asked.returncode, expected in asked.stderr) == (exit_code, True), asked.stderr
     for unknown in (platform.python_version(), f"FFmpeg {av.ffmpeg_version_info}"):
-        assert f"{unknown}: compare with https://" in asked.stderr
+        assert unknown in asked.stderr
     assert asked.stdout == ""
