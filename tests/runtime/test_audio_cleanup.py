@@ -2,32 +2,27 @@
 
 import os
 import shutil
-import threading
-import time
 from collections.abc import Callable, Iterator
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from flask import Flask
 
 from tests.conftest import Clock
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form
-from tests.services import wait_until
 from tests.voice.factories import make_recording
 from webapp.answers import answering
-from webapp.answers.trash import delete_form, erase_form, purge_deleted
-from webapp.app import background
-from webapp.app.background import background_work, erase_noted, erase_unreferenced
+from webapp.answers.trash import delete_form, purge_deleted
+from webapp.app.background import erase_noted, erase_unreferenced
 from webapp.app.doctor import examine_recordings
 from webapp.base.config import Settings
 from webapp.base.database import db, utc_now
 from webapp.oauth.account_deletion import delete_account, purge_deleted_accounts
 from webapp.records.responses.models import Answer
 from webapp.records.responses.recordings import Recording
-from webapp.voice.audio_store import AudioStore, AudioStoreUnavailable, audio_store
+from webapp.voice.audio_store import AudioStoreUnavailable, audio_store
 from webapp.voice.uploads import noted_objects, purge_unclaimed
 
 pytestmark = pytest.mark.usefixtures("app_context", "no_recordings")
@@ -169,57 +164,15 @@ def test_objects_without_a_row_go_after_a_day(
     assert sorted(stored()) == sorted([kept, "frm_x/young.webm"])
 
 
-def test_a_store_that_hangs_delays_nothing_else(
-    app: Flask, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    purged, hangs = threading.Event(), threading.Event()
-
-    def hang(_now: datetime) -> Any:
-        hangs.wait(10)
-        return iter(())
-
-    def purge(_now: datetime) -> Any:
-        purged.set()
-        return iter(())
-
-    monkeypatch.setattr(background, "STORE_SECONDS", 0.02)
-    monkeypatch.setattr(background, "ERASURES", ({1.0: (hang,)},))
-    monkeypatch.setattr(background, "WORK", {30.0: (purge,)})
-    with background_work(app):
-        assert purged.wait(5)
-    hangs.set()
-
-
-def test_what_a_creator_gives_up_for_good_is_gone_within_a_minute(
-    app: Flask, form: Any, claimed: Callable[..., Recording], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(background, "STORE_SECONDS", 0.02)
-    monkeypatch.setattr(background, "WORK", {0.1: background.WORK[background.ERASE_SECONDS]})
-    monkeypatch.setattr(background, "ERASURES", ({0.1: (erase_noted,)},))
-    claimed()
-    account_id, form_id = form.account_id, form.id
-    delete_form(account_id, form_id, now=utc_now())
-    db.session.remove()
-
-    with background_work(app):
-        time.sleep(0.5)
-        assert len(stored()) == 1
-        erase_form(account_id, form_id, now=utc_now())
-        wait_until(lambda: stored() == [], "erasing", seconds=10)
-
-
 def findings(settings: Settings) -> dict[str, bool]:
     return {found.what: found.fine for found in examine_recordings(settings, utc_now())}
 
 
-def test_the_doctor_names_what_is_lost_waits_or_has_no_room(
+def test_the_doctor_names_what_is_lost(
     settings: Settings,
-    form: Any,
-    claimed: Callable[..., Recording],
     recorded: Callable[..., Recording],
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    claimed()
+    recorded()
     place = audio_store().place
     before = findings(settings)
     assert before[f"recordings in {place}: 1"]
@@ -227,17 +180,3 @@ def test_the_doctor_names_what_is_lost_waits_or_has_no_room(
 
     audio_store().delete([recorded().object_key])
     assert not findings(settings)[f"recordings in {place}: 2, 1 of them {WITHOUT}"]
-
-    withdraw(form)
-    ((told, fine),) = [each for each in findings(settings).items() if "to erase: " in each[0]]
-    assert (fine, ", the oldest for " in told) == (True, True)
-
-    monkeypatch.setattr(audio_store(), "_free_bytes", 2**60)
-    ((told, fine),) = [each for each in findings(settings).items() if "stay free" in each[0]]
-    assert (fine, told.endswith("people are told to type")) == (False, True)
-
-    def fail(_: AudioStore) -> Any:
-        raise AudioStoreUnavailable("it is away")
-
-    monkeypatch.setattr(type(audio_store()), "list_objects", fail)
-    assert not findings(settings)[f"recordings in {place}: it is away"]

@@ -1,8 +1,8 @@
 """Background work: link views are stored, expired rows are purged."""
 
 import time
-from collections.abc import Callable, Iterator
-from datetime import datetime, timedelta
+from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -15,7 +15,6 @@ from webapp.answers import trash
 from webapp.answers.deleted_responses import delete_response
 from webapp.app import background
 from webapp.app.background import background_work
-from webapp.base.config import Settings
 from webapp.base.database import db, utc_now
 from webapp.records.forms import Form
 from webapp.records.responses.counters import read_link_views
@@ -29,13 +28,6 @@ def form(app: Flask) -> Any:
         return make_form(make_account().id)
 
 
-def stored(app: Flask, form: Any) -> int:
-    """How many views are stored, after storing those counted."""
-    with app.app_context():
-        deferred_writes.store_views()
-        return read_link_views(form.id)
-
-
 def wait_until(app: Flask, look: Callable[[], bool]) -> bool:
     """Whether `look` becomes true within 10 s."""
     for _ in range(200):
@@ -44,23 +36,6 @@ def wait_until(app: Flask, look: Callable[[], bool]) -> bool:
                 return True
         time.sleep(0.05)
     return False
-
-
-@pytest.mark.parametrize(
-    ("method", "headers"),
-    [
-        ("HEAD", {}),
-        ("GET", {"Sec-Purpose": "prefetch"}),
-        ("GET", {"Sec-Purpose": "prefetch;x"}),
-        ("GET", {"Purpose": "prefetch"}),
-    ],
-)
-def test_a_prefetch_counts_no_view(
-    app: Flask, client: FlaskClient, form: Any, method: str, headers: dict[str, str]
-) -> None:
-    client.open(f"/r/{form.share_token}", method=method, headers=headers)
-
-    assert stored(app, form) == 0
 
 
 def test_link_views_are_stored_while_serving_and_at_the_end(
@@ -75,46 +50,6 @@ def test_link_views_are_stored_while_serving_and_at_the_end(
 
     with app.app_context():
         assert read_link_views(form.id) == 4
-
-
-def test_a_failing_purge_leaves_the_others_to_be_done(
-    app: Flask, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    done: list[str] = []
-
-    def fail(_now: datetime) -> Iterator[int]:
-        raise OSError("disk full")
-
-    def purge(_now: datetime) -> Iterator[int]:
-        done.append("purged")
-        yield 1
-
-    monkeypatch.setattr(background, "STORE_SECONDS", 0.02)
-    monkeypatch.setattr(background, "WORK", {30.0: (fail, purge)})
-    with background_work(app):
-        assert wait_until(app, lambda: done == ["purged"])
-
-
-@pytest.mark.parametrize("enabled", [True, False])
-def test_subscriptions_say_that_nothing_is_queued_only_without_events(
-    app: Flask, settings: Settings, monkeypatch: pytest.MonkeyPatch, *, enabled: bool
-) -> None:
-    done: list[str] = []
-
-    def purge(name: str) -> Callable[[datetime], Iterator[int]]:
-        return lambda _now: iter([done.append(name) or 1])
-
-    changed = settings.model_copy(update={"mcp_events_enabled": enabled})
-    monkeypatch.setitem(app.config, "SETTINGS", changed)
-    monkeypatch.setattr(background, "STORE_SECONDS", 0.02)
-    monkeypatch.setattr(background, "note_unqueued", purge("noted"))
-    monkeypatch.setattr(background, "EXPIRIES", ())
-    monkeypatch.setattr(background, "WORK", {90.0: (purge("purged"),)})
-    with background_work(app):
-        assert wait_until(app, lambda: "purged" in done)
-        time.sleep(0.2)
-
-    assert ("noted" in done) != enabled
 
 
 def test_a_process_that_starts_purges_trash_and_responses_that_are_due(

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import httpx
 import pytest
 
-from tests.command import DATA_KEYS, askback, askback_here, start
+from tests.command import DATA_KEYS, askback_here, start
 from tests.services import free_port, wait_until
 
 on_postgresql = pytest.mark.parametrize("empty_database_url", ["postgresql"], indirect=True)
@@ -56,14 +56,6 @@ def stopped(process: subprocess.Popen[str]) -> list[dict[str, str]]:
     out, errors = process.communicate(timeout=10)
     assert (process.returncode, errors) == (0, "")
     return [json.loads(line) for line in out.splitlines()]
-
-
-@on_postgresql
-def test_without_the_schema_it_names_the_command_to_run(variables: dict[str, str]) -> None:
-    refused = askback("web", **variables)
-
-    assert (refused.returncode, refused.stdout) == (1, "")
-    assert refused.stderr.endswith("it has no tables yet; run: askback migrate\n")
 
 
 def test_it_waits_for_an_unavailable_database(variables: dict[str, str]) -> None:

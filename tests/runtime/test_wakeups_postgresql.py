@@ -146,17 +146,3 @@ def test_a_database_that_hangs_delays_neither_the_notification_nor_the_stop(
     stopped = time.monotonic() - began
 
     assert stopped < 10
-
-
-def test_a_database_that_is_away_fills_no_log(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(wakeups, "RECONNECT_SECONDS", 0.05)
-    away = "postgresql+psycopg://nobody@127.0.0.1:1/none"
-    app = create_app(settings.model_copy(update={"database_url": away}))
-    with shared_wakeups(app):
-        for number in range(10):
-            app.extensions["wakeups"].notify(f"frm_{number}")
-            time.sleep(0.1)
-
-    assert caplog.text.count("wake-ups between processes are interrupted") == 2  # of each thread

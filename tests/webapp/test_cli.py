@@ -82,21 +82,18 @@ def test_a_start_prints_a_link_until_somebody_has_an_account_and_keeps_everythin
     tmp_path: Path,
 ) -> None:
     data, port = tmp_path / "data", free_port()
-    printed = []
-    with running(data, port) as server:
-        printed.append(stop(server, signal.SIGTERM))
     with running(data, port, PUBLISH_CONFIRMATION="agent") as server:
         askback_here(*ANN, typed=f"{PASSWORD}\n", ASKBACK_DATA=str(data))
         agent = agent_of(data, port)
         ids = write_and_answer(agent)
         before = stored(agent, *ids)
-        printed.append(stop(server, signal.SIGINT))
+        first = stop(server, signal.SIGINT)
     with running(data, port) as server:
         after = stored(agent, *ids)
-        printed.append(stop(server, signal.SIGTERM))
+        second = stop(server, signal.SIGTERM)
 
-    links = [f"http://127.0.0.1:{port}/join/" in text for text in printed]
-    assert links == [True, True, False]
+    links = [f"http://127.0.0.1:{port}/join/" in text for text in (first, second)]
+    assert links == [True, False]
     assert after == before
     assert [status for status, _ in after] == [200] * 3
     assert ANSWER in json.dumps(after[2])
@@ -153,26 +150,9 @@ def test_alongside_a_server_commands_use_its_address_and_a_second_one_is_refused
     assert last.startswith(f"Error: Cannot listen on 127.0.0.1 port {port}")
 
 
-def test_wrong_settings_exit_with_78() -> None:
-    refused = askback("web", PORT="eighty")
-
-    assert (refused.returncode, refused.stdout) == (78, "")
-    named = [line.split(":")[0].strip() for line in refused.stderr.splitlines()[1:]]
-    assert sorted(named) == ["DATABASE_URL", "DATA_KEYS", "PORT", "REDIS_URL", "SECRET_KEY"]
-
-
-def test_an_account_is_created_with_the_password_typed(here: Here) -> None:
-    made = here(*ANN, typed=f"{PASSWORD}\n")
-
-    assert made.stdout == "ann@example.com can sign in now.\n"
-    trail = json.loads(here("audit", "--json").stdout)
-    assert (trail["event"], trail["actor"], made.stderr) == ("account_created", "operator", "")
-
-
-@pytest.mark.parametrize("resource", ["api", "mcp"])
-def test_a_token_is_alone_on_standard_output(here: Here, resource: str) -> None:
+def test_a_token_is_alone_on_standard_output(here: Here) -> None:
     here(*ANN, typed=f"{PASSWORD}\n")
-    options = ("--email", "Ann@example.com", "--scope", "forms:read", "--resource", resource)
+    options = ("--email", "Ann@example.com", "--scope", "forms:read", "--resource", "mcp")
 
     issued = here("token", "issue", *options)
 
@@ -180,12 +160,11 @@ def test_a_token_is_alone_on_standard_output(here: Here, resource: str) -> None:
     assert (len(issued.stdout.split()), issued.stderr) == (1, "")
 
 
-@pytest.mark.parametrize("scope", ["forms:delete", "", "forms:read,forms:write"])
-def test_an_unknown_scope_is_refused(here: Here, scope: str) -> None:
-    refused = here("token", "issue", "--email", "ann@example.com", "--scope", scope)
+def test_an_unknown_scope_is_refused(here: Here) -> None:
+    for scope in ("forms:delete", ""):
+        refused = here("token", "issue", "--email", "ann@example.com", "--scope", scope)
 
-    assert refused.exit_code == 2
-    assert "forms:read, responses:read" in refused.stderr
+        assert refused.exit_code == 2
 
 
 @pytest.mark.parametrize(
@@ -203,13 +182,6 @@ def test_a_client_is_registered(
 
     names = [line.partition("=")[0] for line in made.stdout.splitlines()]
     assert (made.exit_code, names) == (code, printed)
-
-
-def test_a_command_without_a_schema_names_the_database(tmp_path: Path) -> None:
-    refused = Here(tmp_path)(*ANN, typed=f"{PASSWORD}\n")
-
-    assert refused.exit_code == 1
-    assert refused.stderr.startswith("Error: The database refused: no such table")
 
 
 def audited(here: Here, *arguments: str) -> list[dict[str, Any]]:
@@ -238,18 +210,14 @@ def test_commands_are_in_the_audit_trail(here: Here, tmp_path: Path) -> None:
 
 def test_clients_are_listed_disabled_and_enabled(here: Here) -> None:
     here("client", "create", "--name", "Desk", "--redirect-uri", "https://a.example/cb")
-    listed = here("client", "list").stdout.split("\t")
+    client_id, *listed = here("client", "list").stdout.split("\t")
+    states = [listed[3]]
+    for command in ("disable", "enable"):
+        assert here("client", command, client_id).exit_code == 0
+        states.append(here("client", "list").stdout.split("\t")[4])
 
-    disabled = here("client", "disable", listed[0])
-    after = here("client", "list").stdout.split("\t")
-    enabled = here("client", "enable", listed[0])
-
-    assert listed[1] == "Desk"
-    assert listed[4:] == ["active", "0 accounts\n"]
-    assert after == [*listed[:4], "disabled", "0 accounts\n"]
-    assert [disabled.exit_code, enabled.exit_code] == [0, 0]
-    assert here("client", "list").stdout.split("\t") == listed
-    assert "askback client list" in here("client", "disable", "x").output
+    assert (listed[0], states) == ("Desk", ["active", "disabled", "active"])
+    assert here("client", "disable", "x").exit_code == 1
 
 
 def test_the_audit_trail_is_filtered_by_account_time_and_number(here: Here) -> None:
@@ -271,56 +239,21 @@ def test_the_audit_trail_is_filtered_by_account_time_and_number(here: Here) -> N
     assert found == [3, 2, 1, 3, 0]
 
 
-def creators(data: Path) -> list[list[str]]:
-    printed = askback_here("creator", "list", ASKBACK_DATA=str(data))
-    return [line.split("\t") for line in printed.stdout.splitlines()]
-
-
-def test_creators_are_disabled_enabled_and_deleted_alongside_a_server(tmp_path: Path) -> None:
-    data, port = tmp_path / "data", free_port()
-    of_ann, statuses = ("--email", "ann@example.com"), []
-    with running(data, port, PUBLISH_CONFIRMATION="agent"):
-        askback_here(*ANN, typed=f"{PASSWORD}\n", ASKBACK_DATA=str(data))
-        agent = agent_of(data, port)
-        content = {"title": "Rota", "questions": ["Who?"]}
-        draft_id = agent("POST", "/api/drafts", json=content).json()["draftId"]
-        published = agent("POST", f"/api/drafts/{draft_id}/publish").json()
-        share_link = published["shareUrl"].removeprefix(f"http://127.0.0.1:{port}")
-        listed = creators(data)
-        for command in ("disable", "enable", "delete"):
-            yes = ("--yes",) if command == "delete" else ()
-            done = askback_here("creator", command, *of_ann, *yes, ASKBACK_DATA=str(data))
-            assert done.returncode == 0, done.stderr
-            statuses.append(
-                tuple(agent("GET", at).status_code for at in ("/api/forms", share_link))
-            )
-            listed += creators(data)
-
-    assert statuses == [(401, 200), (200, 200), (401, 404)]
-    assert [(row[0], row[1], row[4], row[5]) for row in listed] == [
-        ("ann@example.com", "ann", state, "1 form") for state in ("active", "disabled", "active")
-    ]
-    assert all(row[3].startswith("20") for row in listed)
-
-
-def test_deleting_a_creator_asks_first_and_leaves_one_anonymous_line(here: Here) -> None:
+def test_creators_are_disabled_enabled_and_deleted_once_confirmed(here: Here) -> None:
     here(*ANN, typed=f"{PASSWORD}\n")
-    delete = ("creator", "delete", "--email", "ann@example.com")
+    of_ann = ("--email", "ann@example.com")
+    states = []
+    for command in ("disable", "enable"):
+        assert here("creator", command, *of_ann).exit_code == 0
+        states.append(here("creator", "list").stdout.split("\t")[4])
 
-    refused, done = here(*delete, typed="n\n"), here(*delete, typed="y\n")
+    refused, done = (here("creator", "delete", *of_ann, typed=typed) for typed in ("n\n", "y\n"))
 
+    assert states == ["disabled", "active"]
     assert (refused.exit_code, done.exit_code) == (1, 0)
-    assert "Delete ann@example.com with 0 forms, 0 responses and 0 drafts for good?" in done.output
     newest = audited(here)[0]
     assert (newest["event"], newest["actor"], newest["address"]) == (
         *("account_deleted", "operator", None),
     )
     assert here("creator", "list").stdout == ""
-
-
-def test_an_unknown_creator_is_refused(here: Here) -> None:
-    for command in ("disable", "enable", "delete"):
-        refused = here("creator", command, "--email", "bob@example.com")
-
-        assert refused.exit_code == 1
-        assert "bob@example.com has no account" in refused.stderr
+    assert here("creator", "disable", *of_ann).exit_code == 1

@@ -6,8 +6,6 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from tests.services import free_port
-from tests.webapp.test_cli import running
 from webapp.app.cli import main
 from webapp.base import data_folder
 from webapp.base.data_folder import DATABASE, make_private
@@ -54,15 +52,6 @@ def test_links_and_files_of_others_are_left_alone(exposed: Path, tmp_path: Path)
     assert (mode(elsewhere), mode(exposed / "notes.txt")) == (0o644, 0o644)
 
 
-def test_a_shared_folder_is_left_alone_and_reported(exposed: Path) -> None:
-    exposed.chmod(0o1777)
-
-    lines = list(make_private(exposed))
-
-    assert mode(exposed) == 0o1777
-    assert f"{exposed} is not Askback's alone; give it a folder of its own" in lines
-
-
 def test_files_of_other_owners_are_left_alone_and_reported(
     exposed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -73,17 +62,3 @@ def test_files_of_other_owners_are_left_alone_and_reported(
     (exposed / "secrets.json").unlink()  # it is empty
     examined = CliRunner(env={"ASKBACK_DATA": str(exposed)}).invoke(main, ["doctor"])
     assert f"!!  data folder {exposed}: others can read or own {exposed}" in examined.stdout
-
-
-def test_a_start_restricts_existing_and_new_files(exposed: Path) -> None:
-    (exposed / "recordings").rmdir()
-    for path in exposed.iterdir():
-        path.unlink()
-    with running(exposed, free_port()) as server:
-        made = {path.name: mode(path) for path in exposed.iterdir()}
-        server.terminate()
-        errors = server.communicate(timeout=20)[1]
-
-    assert f"{exposed} could be read by others, and was closed to them" in errors
-    assert {DATABASE, f"{DATABASE}-wal", "secrets.json", "server.lock"} <= made.keys()
-    assert set(made.values()) == {0o600}
