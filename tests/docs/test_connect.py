@@ -4,8 +4,6 @@ import json
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
-from flask.testing import FlaskClient
-
 from tests.docs.terminal import Terminal, blocks_of, filled
 from tests.oauth.live import Installation
 
@@ -28,12 +26,3 @@ def test_the_commands_work_as_written(running: Installation, tmp_path: Path) -> 
     assert forms["forms"] == []
     assert tokens["scope"] == "forms:read forms:write responses:read offline_access"
     assert (ended, refused["code"]) == ("{}", "authentication_required")
-
-
-def test_the_metadata_leads_to_the_page(client: FlaskClient) -> None:
-    document = client.get("/.well-known/oauth-protected-resource/api").json
-    assert document is not None
-    page = client.get(urlsplit(document["resource_documentation"]).path)
-
-    assert (page.status_code, page.mimetype) == (200, "text/html")
-    assert "Set-Cookie" not in page.headers

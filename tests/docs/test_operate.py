@@ -73,20 +73,6 @@ def test_the_services_start_and_stop(variables: dict[str, str]) -> None:
     assert link.stdout.startswith("https://ask.example.org/join/")
 
 
-def test_a_shell_reads_the_environment_file(tmp_path: Path) -> None:
-    file = tmp_path / "askback.env"
-    file.write_text(ENVIRONMENT)
-
-    sourced = subprocess.run(
-        ["sh", "-euc", f". {file}; echo $OPERATOR_NAME"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-    assert (sourced.stdout, sourced.stderr) == ("Fernhill Ltd, 12 Mill Lane, York\n", "")
-
-
 def test_the_environment_file_lacks_nothing_but_its_secrets() -> None:
     with pytest.raises(ConfigurationError) as refused:
         read_settings(VARIABLES, production=True)

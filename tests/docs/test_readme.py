@@ -63,13 +63,6 @@ def as_shown(review: str) -> dict[str, str]:
     return body
 
 
-def test_the_ten_minutes_name_the_address_that_make_run_has() -> None:
-    makefile = (ROOT / "Makefile").read_text()
-
-    assert BLOCKS[2].startswith(f"ASKBACK={WRITTEN_ADDRESS}\n")
-    assert WRITTEN_ADDRESS in makefile
-
-
 def sign_up(page: Page, running: Installation) -> None:
     page.goto(running.link)
     page.get_by_label("E-mail").fill("ann@example.com")

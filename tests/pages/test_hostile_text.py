@@ -162,10 +162,7 @@ def test_hostile_text_is_escaped_on_every_page(app: Flask, world: World) -> None
     ("path", "form"),
     [
         ("title", {"text": hostile("typed"), "revision": 0}),
-        ("title", {"text": hostile("typed") * 9, "revision": 3}),
-        ("goal", {"text": hostile("typed"), "revision": 0}),
         ("questions", {"text": hostile("typed"), "hint": hostile("typed"), "revision": 0}),
-        ("questions/1", {"text": hostile("typed"), "question": hostile("id"), "revision": 0}),
         (
             "questions/1",
             {
@@ -177,8 +174,6 @@ def test_hostile_text_is_escaped_on_every_page(app: Flask, world: World) -> None
         ),
         ("questions/1", {"text": "Plain?", "follow_up-1": hostile("typed") * 9, "revision": 3}),
         ("return", {"note": hostile("typed"), "revision": 0}),
-        ("return", {"note": hostile("typed") * 9, "revision": 3}),
-        ("settings", {"followUpMode": hostile("mode"), "revision": 3}),
         ("settings", {"maxTotalQuestions": hostile("typed"), "revision": 3}),
     ],
 )

@@ -10,7 +10,6 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from tests.factories import make_form, make_response
-from tests.pages.creator_client import ORIGIN
 from tests.pages.respondent_client import Respondent
 from webapp.records.accounts.models import Account
 from webapp.web.assets import asset
@@ -40,11 +39,6 @@ def test_a_page_carries_the_strict_policy_and_is_not_kept(client: FlaskClient) -
     assert headers["X-Frame-Options"] == "DENY"
     assert headers["Cache-Control"] == "private, no-store"
     assert "microphone=()" in headers["Permissions-Policy"]
-
-
-@pytest.mark.parametrize("path", ["/", "/drafts", "/healthz"])
-def test_other_responses_are_not_cacheable(client: FlaskClient, path: str) -> None:
-    assert client.get(path).headers["Cache-Control"] == "private, no-store"
 
 
 @pytest.mark.parametrize(
@@ -85,14 +79,6 @@ def test_an_unknown_address_gets_a_styled_page_or_for_htmx_a_note(client: FlaskC
     assert "HX-Request" in note.headers["Vary"]
 
 
-def test_a_wrong_method_keeps_its_allow_header(app: Flask, client: FlaskClient) -> None:
-    response = client.delete(address(app, "icon.svg"))
-
-    assert response.status_code == 405
-    assert "GET" in response.headers["Allow"]
-    assert "<h1" in response.text
-
-
 def test_static_files_are_immutable_and_sent_compressed(app: Flask, client: FlaskClient) -> None:
     where = address(app, "css/app.css")
 
@@ -104,13 +90,6 @@ def test_static_files_are_immutable_and_sent_compressed(app: Flask, client: Flas
     assert packed.headers["Content-Encoding"] == "gzip"
     assert packed.headers["Vary"] == "Accept-Encoding"
     assert gzip.decompress(packed.data) == plain.data
-
-
-def test_a_file_under_an_old_address_is_served_but_not_kept(client: FlaskClient) -> None:
-    response = client.get("/static/v/000000000000/icons.svg")
-
-    assert response.status_code == 200
-    assert response.headers["Cache-Control"] == "no-cache"
 
 
 @pytest.mark.parametrize(
@@ -127,9 +106,6 @@ def test_no_template_needs_inline_code() -> None:
     assert {name: code for name, code in found.items() if code} == {}
 
 
-LOADED = re.compile(r'<(?:link(?! rel="alternate")|script|img|use)\b[^>]*?\s(?:href|src)="([^"#]+)')
-
-
 @pytest.fixture
 def pages(app: Flask, client: FlaskClient, account: Account) -> list[TestResponse]:
     """What one respondent sees, from the first question to the end, and a closed form."""
@@ -142,34 +118,3 @@ def pages(app: Flask, client: FlaskClient, account: Account) -> list[TestRespons
     respondent = Respondent(client, form.share_token, first)
     answered = [respondent.answer(number, "It ran twice.") for number in (1, 2, 3)]
     return [first, *answered, respondent.post("/check"), client.get(f"/r/{full.share_token}")]
-
-
-def test_a_respondent_page_takes_six_requests_and_no_font(
-    client: FlaskClient, pages: list[TestResponse]
-) -> None:
-    loads = [set(LOADED.findall(page.text)) for page in pages]
-
-    assert max(1 + len(each) for each in loads) <= 6
-    for address in set().union(*loads):
-        with client.get(address, base_url=ORIGIN) as found:
-            assert (found.status_code, "font" in address) == (200, False), address
-            if address.endswith(".css"):
-                assert not re.search(r"@import|url\(|@font-face", found.text)
-
-
-@pytest.mark.parametrize(
-    ("name", "part", "within"),
-    [
-        ("js/respondent.js", "js/respondent/history_state.js", b"takesCookies"),
-        ("js/voice.js", "js/respondent/voice/recorder_loader.js", b"function loadWhereNeeded"),
-        ("js/recorder.js", "js/respondent/voice/voice_recorder.js", b"class VoiceRecorder"),
-    ],
-)
-def test_a_script_comes_with_everything_it_imports(
-    app: Flask, name: str, part: str, within: bytes
-) -> None:
-    shelf = app.extensions["assets"].assets
-
-    assert not re.search(rb"^(import|export) ", shelf[name].body, re.MULTILINE)
-    assert within in shelf[name].body
-    assert part not in shelf

@@ -28,19 +28,6 @@ PATH = "/.well-known/security.txt"
 CONTACT = "mailto:security@example.org"
 
 
-def test_the_wordmark_of_respondents_leads_to_it_in_their_language(
-    client: FlaskClient, respondent: Respondent
-) -> None:
-    page = client.get(f"/r/{respondent.share_token}?lang=fr")
-    (address,) = re.findall(r'<a class="wordmark[^"]*" href="([^"]*)"', page.text)
-
-    about = client.get(address)
-    assert address == "/about?lang=fr"
-    assert about.status_code == 200
-    assert '<html lang="fr"' in about.text
-    assert 'href="/privacy?lang=fr"' in about.text
-
-
 @OPERATOR
 @pytest.mark.parametrize("path", ["/about", "/privacy"])
 def test_they_name_the_operator_without_cookie_and_database(
@@ -76,7 +63,7 @@ def test_the_document_is_what_the_rfc_asks_for(client: FlaskClient) -> None:
 
 @pytest.mark.parametrize(
     "contact",
-    ["security@example.org", "http://example.org", "mailto:", "https://", "mailto:a@b\nExpires: x"],
+    ["security@example.org", "https://", "mailto:a@b\nExpires: x"],
 )
 def test_anything_else_is_refused(contact: str, tmp_path: Path) -> None:
     environ = {"SECURITY_CONTACT": contact, "ASKBACK_DATA": str(tmp_path)}
@@ -98,13 +85,6 @@ def theme(page: TestResponse) -> str:
 def kept(client: FlaskClient) -> str | None:
     cookie = client.get_cookie(COOKIE, HERE)
     return cookie.value if cookie else None
-
-
-def test_viewing_a_page_sets_no_theme_cookie(ann: Creator, respondent: Respondent) -> None:
-    pages = [ann.page("/drafts"), respondent.page, respondent.answer(1, "Me")]
-
-    assert {theme(page) for page in pages} == {""}
-    assert kept(respondent.client) is None
 
 
 @pytest.mark.parametrize("chosen", ["light", "dark"])
@@ -144,7 +124,7 @@ def test_a_creator_chooses_a_theme_and_returns_to_the_page(ann: Creator) -> None
 @pytest.mark.parametrize(
     "back",
     ["", "//evil.example", "/\\evil.example", "/\t/evil.example", "https://evil.example",
-     "forms", "/a\r\nX: y", "javascript:alert(1)"],
+     "/a\r\nX: y"],
 )  # fmt: skip
 def test_the_page_to_return_to_must_be_ours(ann: Creator, back: str) -> None:
     sent = ann.post("/appearance", theme="dark", back=back)
@@ -161,9 +141,8 @@ def test_a_cross_site_post_does_not_change_the_theme(ann: Creator) -> None:
 
 @pytest.mark.parametrize(
     "page",
-    ["/login?x=1", "/docs/errors", "/privacy?lang=de", "/nothing/here", "/r/no-such-form-at-all",
-     r"/login?a=\b", "/login?a=é"],
-)  # fmt: skip
+    ["/docs/errors", "/privacy?lang=de", "/r/no-such-form-at-all", r"/login?a=\b", "/login?a=é"],
+)
 def test_a_signed_out_visitor_chooses_a_theme_and_returns_to_the_page(
     client: FlaskClient, page: str
 ) -> None:
@@ -183,28 +162,8 @@ PAGES = {name: "/docs" if name == "index" else f"/docs/{name}" for name in TITLE
 HEADING = re.compile(r"<h[123][^>]* id=\"([^\"]+)\"")
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_documents_need_no_sign_in(name: str, client: FlaskClient) -> None:
-    page, text = client.get(PAGES[name]), client.get(f"/docs/{name}.md")
-
-    assert (page.status_code, page.mimetype) == (200, "text/html")
-    assert (text.status_code, text.mimetype) == (200, "text/plain")
-    assert "Set-Cookie" not in page.headers
-    assert "Set-Cookie" not in text.headers
-    assert text.headers["Cache-Control"] == "public, max-age=3600"
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/llms.txt",
-        "/docs/connect.md",
-        "/.well-known/oauth-protected-resource/api",
-        "/.well-known/oauth-authorization-server",
-    ],
-)
+@pytest.mark.parametrize("path", ["/docs/connect.md", "/.well-known/oauth-authorization-server"])
 def test_cacheable_responses_set_no_cookie(path: str, ann: Creator) -> None:
-    """The first request of a browser session writes to it."""
     response = ann.client.get(path)
 
     assert response.cache_control.public
@@ -213,44 +172,27 @@ def test_cacheable_responses_set_no_cookie(path: str, ann: Creator) -> None:
     assert "Set-Cookie" in ann.page("/docs").headers
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_the_text_twin_has_the_content_of_the_page(name: str, client: FlaskClient) -> None:
-    page, text = client.get(PAGES[name]).text, client.get(f"/docs/{name}.md").text
+def test_documents_are_pages_and_texts_without_sign_in(client: FlaskClient) -> None:
+    parts = {name: HEADING.findall(client.get(path).text) for name, path in PAGES.items()}
+    for name, path in PAGES.items():
+        page, text = client.get(path), client.get(f"/docs/{name}.md")
 
-    assert str(markdown.render(text)) in page
-    assert f"<title>{TITLES[name]} · Askback</title>" in page
-    assert f'href="/docs/{name}.md"' in page
-    assert re.match(r"# .+\n\n", text)
-    assert not re.search(r"\{[{%#]", text)
-    prose = re.sub(r"^```.*?^```$", "code", text, flags=re.M | re.S)  # which has wider gaps
-    assert "\n\n\n" not in prose
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_links_between_documents_are_valid(name: str, client: FlaskClient) -> None:
-    text, page = client.get(f"/docs/{name}.md").text, client.get(PAGES[name]).text
-
-    beside = re.findall(r"\]\(([a-z-]+)\.md(?:#([^)]+))?\)", text)
-    for other, part in beside:
-        parts = HEADING.findall(client.get(PAGES[other]).text)
-        assert part in ["", *parts]
-    assert re.findall(r'href="([^"]+\.md)', page) == [f"/docs/{name}.md"] * 2
-    for path in re.findall(r"\]\((/[^)]*)\)", text):
-        assert client.get(path).status_code == 200
+        assert (page.mimetype, text.mimetype) == ("text/html", "text/plain"), name
+        assert str(markdown.render(text.text)) in page.text, name
+        assert f"<title>{TITLES[name]} · Askback</title>" in page.text, name
+        assert not re.search(r"\{[{%#]", text.text), name
+        for other, part in re.findall(r"\]\(([a-z-]+)\.md(?:#([^)]+))?\)", text.text):
+            assert part in ["", *parts[other]], (name, other)
+        for link in re.findall(r"\]\((/[^)]*)\)", text.text):
+            assert client.get(link).status_code == 200, (name, link)
 
 
 def test_llms_txt_lists_every_document(client: FlaskClient) -> None:
     text = client.get("/llms.txt").text
 
-    assert re.match(r"# Askback\n\n> [^\n]+\n\n[^\n]+\n\n## Documents\n\n(- [^\n]+\n)+$", text)
     listed = re.findall(r"^- \[.+\]\(http://127.0.0.1:8000(/[^)]+)\): \w", text, re.M)
     assert listed == [f"/docs/{document.name}.md" for document in DOCUMENTS] + ["/api/openapi"]
     assert {client.get(path).status_code for path in listed} == {200}
-
-
-@pytest.mark.parametrize("path", ["/docs/nothing", "/docs/nothing.md", "/docs/errors.html"])
-def test_an_unknown_document_is_not_found(path: str, client: FlaskClient) -> None:
-    assert client.get(path).status_code == 404
 
 
 def test_markup_in_a_document_is_shown_as_text() -> None:
@@ -260,24 +202,23 @@ def test_markup_in_a_document_is_shown_as_text() -> None:
     assert "<a" not in markdown.render("[words](javascript:alert)")
 
 
-@pytest.mark.parametrize("known", ErrorCode)
-def test_every_error_code_is_explained(known: ErrorCode, client: FlaskClient) -> None:
+def test_every_error_code_is_explained(client: FlaskClient) -> None:
     page = client.get("/docs/errors").text
 
-    entry = page.partition(f'<h3 id="{known}">')[2].partition("<h")[0]
-    assert as_read(escape(known.meaning)) in as_read(entry)
-    assert as_read(escape(known.remedy)) in as_read(entry)
-    assert entry.count("<code>") == 1 + (known.meaning + known.remedy).count("`") // 2
+    for known in ErrorCode:
+        entry = as_read(page.partition(f'<h3 id="{known}">')[2].partition("<h")[0])
+        assert as_read(escape(known.meaning)) in entry
+        assert as_read(escape(known.remedy)) in entry
 
 
 def as_read(text: str) -> str:
     return re.sub("</?code>|`", "", text)
 
 
-@pytest.mark.parametrize("variable", VARIABLES)
-def test_every_setting_is_explained(variable: str, client: FlaskClient) -> None:
+def test_every_setting_is_explained(client: FlaskClient) -> None:
     text = client.get("/docs/settings.md").text
 
-    entry = text.partition(f"\n### `{variable}`\n\n")[2].partition("\n#")[0]
-    described = describe(variable)
-    assert entry.startswith(f"{described.text}.\n\n**Default** {described.default}.")
+    for variable in VARIABLES:
+        entry = text.partition(f"\n### `{variable}`\n\n")[2].partition("\n#")[0]
+        described = describe(variable)
+        assert entry.startswith(f"{described.text}.\n\n**Default** {described.default}.")

@@ -1,7 +1,6 @@
 """The way through a form, one question per page, without scripts."""
 
 import re
-import struct
 from html import unescape
 from typing import Any
 
@@ -20,7 +19,6 @@ from tests.pages.respondent_client import (
     Respondent,
     arrive,
     box,
-    close,
     heading,
     hidden,
     stored,
@@ -45,14 +43,7 @@ def form(app: Flask, account: Account) -> Any:
         )
 
 
-@pytest.mark.parametrize("query", ["", "?embed=1"])
-def test_a_trailing_slash_is_accepted(client: FlaskClient, form: Any, query: str) -> None:
-    page = client.get(f"/r/{form.share_token}/{query}")
-
-    assert (page.status_code, page.location) == (303, f"/r/{form.share_token}{query}")
-
-
-@pytest.mark.parametrize("path", ["", "/q/1", "/q/2", "/check", "/done", "/sent"])
+@pytest.mark.parametrize("path", ["", "/q/2", "/check", "/sent"])
 def test_a_get_stores_nothing(app: Flask, client: FlaskClient, form: Any, path: str) -> None:
     response = client.get(f"/r/{form.share_token}{path}")
 
@@ -118,7 +109,6 @@ def test_the_session_is_never_in_an_address(respondent: Respondent) -> None:
     ("way", "shown"),
     [
         (["/q/1"], "What went on?"),
-        (["/q/1", "/q/2"], CHECK),
         (["/q/1", "/q/2", "/check"], "Thank you. Robin Example has your answers."),
     ],
 )
@@ -129,16 +119,6 @@ def test_coming_back_leads_to_where_one_stopped(
         respondent.post(path, answer="Me")
 
     assert heading(respondent.open()) == shown
-
-
-def test_without_cookies_the_session_alone_resumes(app: Flask, form: Any) -> None:
-    respondent = arrive(app.test_client(use_cookies=False), form)
-    session = hidden(respondent.page)["session"]
-    respondent.answer(1, "Me")
-
-    page = respondent.client.post(f"/r/{form.share_token}/resume", data={"session": session})
-
-    assert heading(page) == "What went on?"
 
 
 def test_back_shows_the_answer_and_a_correction_replaces_it(
@@ -237,17 +217,9 @@ def test_back_without_scripts_keeps_unsent_text_until_it_is_pressed_again(
     assert texts(app) == kept
 
 
-@pytest.mark.parametrize("number", ["9", "0", "-1", "x", "9" * 5000])
-def test_an_invalid_left_field_is_refused_or_ignored(respondent: Respondent, number: str) -> None:
-    page = respondent.post("/q/1/open", answer="A long story", left=number)
-
-    assert page.status_code == (404 if number == "9" else 200)
-
-
 def test_different_text_under_the_same_answer_key_is_shown(
     app: Flask, respondent: Respondent
 ) -> None:
-    """A retry that meets an answer stored before: nothing is replaced behind anybody's back."""
     before = respondent.page
     respondent.answer(1, "Me")
     respondent.page = before
@@ -335,9 +307,6 @@ def test_what_is_sent_is_queued_once_and_handed_over(
     assert sorted(handed_over) == sorted(queued)
 
 
-PNG = b"\x89PNG\r\n\x1a\n"
-
-
 def card(client: FlaskClient, form: Any) -> dict[str, str]:
     """The Open Graph properties of the link, as a program without cookies reads them."""
     page = client.get(f"/r/{form.share_token}").text
@@ -362,45 +331,18 @@ def secretive(app: Flask, account: Account) -> Any:
 def test_the_card_shows_title_and_number_of_questions(client: FlaskClient, secretive: Any) -> None:
     found = card(client, secretive)
 
-    image = found.pop("image")
-    assert image.startswith(f"{ORIGIN}/static/v/")
-    assert found == {
-        "title": 'Rota <b> & "talks"',
-        "description": "1 question, about 2 minutes",
-        "url": f"{ORIGIN}/r/{secretive.share_token}",
-        "image:width": "1200",
-        "image:height": "630",
-        "image:alt": "Askback",
-    }
-    assert "CANARY" not in client.get(f"/r/{secretive.share_token}").text
-    picture = client.get(image.removeprefix(ORIGIN))
-    assert picture.mimetype == "image/png"
-    assert picture.data.startswith(PNG)
-    assert struct.unpack(">II", picture.data[16:24]) == (1200, 630)  # PNG, section 11.2.1: IHDR
-    assert len(picture.data) < 64 * 1024
-
-
-def test_the_card_of_a_closed_form_has_no_description(
-    app: Flask, client: FlaskClient, secretive: Any
-) -> None:
-    close(app, secretive)
-
-    found = card(client, secretive)
-
     assert found["title"] == 'Rota <b> & "talks"'
-    assert "description" not in found
+    assert found["description"] == "1 question, about 2 minutes"
+    assert found["url"] == f"{ORIGIN}/r/{secretive.share_token}"
+    assert client.get(found["image"].removeprefix(ORIGIN)).mimetype == "image/png"
+    assert "CANARY" not in client.get(f"/r/{secretive.share_token}").text
 
 
-BEHIND = (
-    *(".", ",", ")", "]", "}", ">", '"', "'", "*", "**", "_", "__", "~", "-", "!", ":", ";", "|"),
-    *("%20", "%20please", "%0A", "%E2%80%8B", "%E2%80%8D", "%EF%BB%BF", "%C2%A0", "%E2%80%A6"),
-    *("%E2%80%9D", "%E3%80%82", "%EF%BC%89", "%00", "%FF", "%252E", ").", "%20and/or", "\\"),
-)
+BEHIND = (".", ")", "__", "-", "%20please", "%0A", "%E2%80%8B", "%00", "%FF", "%20and/or", "\\")
 
 
-@pytest.mark.parametrize("behind", BEHIND)
-def test_the_link_in_it_opens(
-    app: Flask, client: FlaskClient, respondent: Respondent, behind: str
+def test_a_link_with_something_behind_it_opens(
+    app: Flask, client: FlaskClient, respondent: Respondent
 ) -> None:
     link, wrong = f"/r/{respondent.share_token}", f"/r/{respondent.share_token[::-1]}"
     with app.app_context():
@@ -409,28 +351,18 @@ def test_the_link_in_it_opens(
     transfer = hidden(respondent.post("/q/2/elsewhere"))["secret"]
     stranger = app.test_client()
 
-    for pasted in (f"{link}{behind}", f"{link}/{behind}"):
-        opened = stranger.get(pasted, follow_redirects=True)
-        assert (opened.status_code, opened.request.path) == (200, link)
-        assert hidden(opened)["session"]
-    opened = stranger.get(f"{link}/continue/{transfer}{behind}", follow_redirects=True)
-    assert hidden(opened)["secret"] == transfer
-    opened = stranger.get(invitation + behind, follow_redirects=True)
-    assert (opened.status_code, opened.request.path) == (200, invitation)
-    assert client.get(wrong + behind).status_code == 404
+    for behind in BEHIND:
+        for pasted in (f"{link}{behind}", f"{link}/{behind}"):
+            opened = stranger.get(pasted, follow_redirects=True)
+            assert (opened.status_code, opened.request.path) == (200, link)
+        opened = stranger.get(f"{link}/continue/{transfer}{behind}", follow_redirects=True)
+        assert hidden(opened)["secret"] == transfer
+        opened = stranger.get(invitation + behind, follow_redirects=True)
+        assert (opened.status_code, opened.request.path) == (200, invitation)
+        assert client.get(wrong + behind).status_code == 404
+    assert client.get(f"{link}/q/2).?lang=de").location == f"{link}/q/2?lang=de"
 
 
-@pytest.mark.parametrize("path", ["/q/2", "/check", "/done"])
-def test_addresses_below_the_link_open(respondent: Respondent, path: str) -> None:
-    respondent.answer(1, "Me")
-    link = f"/r/{respondent.share_token}{path}"
-
-    moved = respondent.client.get(f"{link}).?lang=de")
-
-    assert (moved.status_code, moved.location) == (303, f"{link}?lang=de")
-
-
-@pytest.mark.parametrize("changed", ["x", "0", "xyz.", "/x", "/q/x."])
+@pytest.mark.parametrize("changed", ["x", "/q/x."])
 def test_another_link_is_none_of_ours(client: FlaskClient, form: Any, changed: str) -> None:
     assert client.get(f"/r/{form.share_token}{changed}").status_code == 404
-    assert client.get(f"/r/{form.share_token[:-1]}{changed}").status_code == 404

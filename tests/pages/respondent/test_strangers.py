@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from io import BytesIO
+from itertools import product
 from typing import Any
 
 import pytest
@@ -37,15 +38,10 @@ ROUTES = [
     "fields",
     [
         {"session": ""},
-        {"session": "short"},
         {"session": "k" * 101},
         {"session": "k" * 31 + "\0"},
-        {"session": "é" * 32},
         {"answer_key": ""},
         {"answer_key": "k" * 65},
-        {"question_id": "q_1"},
-        {"status": "completed"},
-        {"answer": ["one", "two"]},
     ],
     ids=str,
 )
@@ -61,24 +57,23 @@ def test_fields_that_the_page_did_not_hold_store_nothing(
     assert stored(app) == (0, 0)
 
 
-@pytest.mark.parametrize("path", ROUTES)
 def test_a_body_without_a_known_session_is_refused(
-    app: Flask, client: FlaskClient, form: Any, path: str
+    app: Flask, client: FlaskClient, form: Any
 ) -> None:
     forged = b"session=%b&answer_key=%b&answer=Me" % (KEY.encode(), KEY.encode())
-    for body in (b"", b"{}", b"%", b"session=" + b"\xff" * 32, b"=&&=;", forged):
+    for path, body in product(ROUTES, (b"", b"session=" + b"\xff" * 32, b"=&&=;", forged)):
         response = client.post(
             f"/r/{form.share_token}{path}",
             data=body,
             content_type="application/x-www-form-urlencoded",
         )
 
-        assert response.status_code == 422, body
+        assert response.status_code == 422, (path, body)
         assert "Set-Cookie" not in response.headers
     assert stored(app) == (0, 0)
 
 
-@pytest.mark.parametrize("token", ["n" * 22, "%00", "%ED%A0%80", "a" * 5000])
+@pytest.mark.parametrize("token", ["n" * 22, "%ED%A0%80"])
 def test_an_unknown_link_is_not_found(client: FlaskClient, token: str) -> None:
     sent = {"session": KEY, "answer_key": KEY, "answer": "Me"}
     where = f"/r/{token}"
@@ -95,10 +90,8 @@ def signed(secret: str, salt: str = "respondent") -> str:
 
 
 FORGERIES: dict[str, Callable[[str], str]] = {
-    "none of ours": lambda key: "k" * 32,
     "no MAC": lambda key: key.split(".")[0],
     "another moment": lambda key: ".".join([key[:32], "AAAAAA", key.rpartition(".")[2]]),
-    "no moment": lambda key: ".".join([key[:32], key.rpartition(".")[2]]),
     "another secret": lambda key: signed("another secret, of another server"),
     "another purpose": lambda key: signed(SECRET, salt="cookie-session"),
 }
@@ -196,16 +189,10 @@ def test_new_sessions_of_one_address_are_limited(app: Flask, form: Any) -> None:
 
 
 @limited
-@pytest.mark.parametrize(
-    ("sent", "expected"),
-    [({}, [422, 422, 429]), ({"answer": "x" * FORM_BODY_MAX_BYTES}, [413, 413, 413])],
-)
-def test_bodies_without_a_session_are_counted_by_address(
-    client: FlaskClient, form: Any, sent: dict[str, str], expected: list[int]
-) -> None:
+def test_bodies_without_a_session_are_counted_by_address(client: FlaskClient, form: Any) -> None:
     path = f"/r/{form.share_token}/q/1"
 
-    assert [client.post(path, data=sent).status_code for _ in range(3)] == expected
+    assert [client.post(path).status_code for _ in range(3)] == [422, 422, 429]
 
 
 SECRET_WORDS = "written for another form"
@@ -255,8 +242,9 @@ def test_a_secret_is_not_used_up_by_trying_it_at_another_form(
         assert is_link_usable(form.share_token, secret, now=utc_now())
 
 
-@pytest.mark.parametrize("wrong", ["", "short", "s" * 10_000, "s" * 31 + "\0", "é" * 32, "s" * 32])
-@pytest.mark.parametrize("field", ["secret", "claim"])
+@pytest.mark.parametrize(
+    ("field", "wrong"), [("secret", "s" * 32), ("secret", "s" * 31 + "\0"), ("claim", "short")]
+)
 def test_an_invented_secret_or_claim_transfers_nothing(
     app: Flask, client: FlaskClient, theirs: tuple[Any, str, str], field: str, wrong: str
 ) -> None:
@@ -273,7 +261,6 @@ def test_an_invented_secret_or_claim_transfers_nothing(
 
 @both_databases
 def test_another_session_cannot_overwrite_an_answer(app: Flask, form: Any) -> None:
-    """Not even with the answer key that the other page held."""
     ann, bob = (arrive(app.test_client(), form) for _ in range(2))
     answer_key = hidden(ann.page)["answer_key"]
     ann.answer(1, "Ann's")
@@ -286,11 +273,10 @@ def test_another_session_cannot_overwrite_an_answer(app: Flask, form: Any) -> No
     assert "Bob" not in ann.page.text
 
 
-@pytest.mark.parametrize("path", ["/q/2", "/q/1/skip", "/check", "/resume", "/withdraw/now"])
+@pytest.mark.parametrize("path", ["/q/2", "/withdraw/now"])
 def test_a_post_with_the_cookie_alone_changes_nothing(
     app: Flask, respondent: Respondent, path: str
 ) -> None:
-    """Browsers send it by themselves, so it is no proof of intent."""
     respondent.answer(1, "Me")
     before = every_row(app)
 
@@ -300,19 +286,6 @@ def test_a_post_with_the_cookie_alone_changes_nothing(
 
     assert page.status_code == 422
     assert every_row(app) == before
-
-
-def test_the_key_of_a_withdrawn_session_finds_nothing(app: Flask, respondent: Respondent) -> None:
-    respondent.answer(1, "Me")
-    key = hidden(respondent.page)["session"]
-    respondent.post("/withdraw/now")
-
-    page = respondent.client.post(
-        f"/r/{respondent.share_token}/check/open", data={"session": key}, follow_redirects=True
-    )
-
-    assert "Me</p>" not in page.text
-    assert stored(app) == (0, 0)
 
 
 def flags(app: Flask) -> list[bool]:
@@ -358,10 +331,8 @@ def test_answers_faster_than_people_read_are_flagged(
     assert (flags(app), texts(app)) == ([True], ["Me", "It"] if old else ["Me"])
 
 
-@pytest.mark.parametrize("path", ["/q/1", "/check"])
-def test_the_honeypot_is_out_of_sight_and_reach(respondent: Respondent, path: str) -> None:
-    respondent.answer_all()
-    page = respondent.open(path)
+def test_the_honeypot_is_out_of_sight_and_reach(respondent: Respondent) -> None:
+    page = respondent.page
 
     (wrapper,) = [part for part in page.text.split("<div ") if f'name="{HONEYPOT}"' in part]
 
@@ -373,8 +344,6 @@ def test_the_honeypot_is_out_of_sight_and_reach(respondent: Respondent, path: st
 @pytest.mark.parametrize(
     ("answers", "seconds", "automated"),
     [
-        (1, ANSWER_MIN_SECONDS - 0.001, True),
-        (1, ANSWER_MIN_SECONDS, False),
         (5, 5 * ANSWER_MIN_SECONDS - 0.001, True),
         (5, 5 * ANSWER_MIN_SECONDS, False),
         (0, 0, False),
@@ -390,7 +359,6 @@ def test_the_time_needed_grows_with_the_answers(
     assert Signs(now - timedelta(seconds=seconds)).looks_automated(answers, now) is automated
 
 
-@both_databases
 def test_a_flag_is_never_removed(app: Flask) -> None:
     with app.app_context():
         form = make_form(make_account().id)

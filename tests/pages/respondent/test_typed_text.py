@@ -7,14 +7,12 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from flask.testing import FlaskClient
 from werkzeug.datastructures import MultiDict
 from werkzeug.test import TestResponse
 
 from tests.databases import both_databases
 from tests.pages.respondent_client import Respondent, arrive, box, heading, hidden, stored, texts
 from webapp.answers.answering import RESPONDER_NAME_MAX_CHARS
-from webapp.pages.respondent.form_data import new_session_key
 from webapp.records.responses.models import ANSWER_MAX_CHARS
 
 ADDED = {"gramm_data": "x", "__proto__": "y", "": "z"}
@@ -24,7 +22,7 @@ MARKUP = "</textarea><script>alert(1)</script>{{ 7*7 }}"
 @pytest.mark.parametrize(
     ("path", "field", "text"),
     [
-        *(("/q/1", "answer", blank) for blank in ("", " ", "\r\n\t", "\u00a0")),
+        ("/q/1", "answer", "\r\n\u00a0"),
         ("/q/1", "answer", "\U0001f600" * (ANSWER_MAX_CHARS + 1)),
         ("/check", "name", "Sam"),  # nothing is answered yet
         ("/check", "name", "n" * (RESPONDER_NAME_MAX_CHARS + 1)),
@@ -52,14 +50,12 @@ def test_what_is_refused_stays_in_its_field_and_in_the_same_session(
 @pytest.mark.parametrize(
     ("text", "kept"),
     [
-        ("x" * ANSWER_MAX_CHARS, "x" * ANSWER_MAX_CHARS),
         ("\U0001f600" * ANSWER_MAX_CHARS, "\U0001f600" * ANSWER_MAX_CHARS),
-        ("\r\n" * 9_999 + "x", "\n" * 9_999 + "x"),
         ("\r\nOne\r\n\r\ntwo\rthree ", "\nOne\n\ntwo\nthree "),
         ("before\0after", "before\ufffdafter"),
         (MARKUP, MARKUP),
     ],
-    ids=["longest", "wide", "line ends", "as typed", "unstorable", "markup"],
+    ids=["longest", "as typed", "unstorable", "markup"],
 )
 def test_an_answer_is_kept_and_shown_as_it_was_typed(
     app: Flask, respondent: Respondent, text: str, kept: str
@@ -70,19 +66,6 @@ def test_an_answer_is_kept_and_shown_as_it_was_typed(
     assert texts(app) == [kept]
     assert box(page) == kept
     assert "<script>alert" not in page.text
-
-
-def test_invalid_utf_8_is_no_error(app: Flask, respondent: Respondent) -> None:
-    keys = "&".join(f"{name}={value}" for name, value in hidden(respondent.page).items())
-
-    respondent.client.post(
-        f"/r/{respondent.share_token}/q/1",
-        data=f"{keys}&answer=a%ED%A0%80b%FF",
-        content_type="application/x-www-form-urlencoded",
-    )
-
-    (text,) = texts(app)
-    assert text.startswith("a")
 
 
 def test_a_name_cannot_contain_bidi_controls(respondent: Respondent) -> None:
@@ -103,11 +86,7 @@ def post(respondent: Respondent, path: str, **fields: Any) -> TestResponse:
     return respondent.page
 
 
-@pytest.mark.parametrize("headers", [{}, {"HTTP_HX_REQUEST": "true"}])
-def test_a_form_with_added_fields_is_answered(
-    app: Flask, client: FlaskClient, respondent: Respondent, headers: dict[str, str]
-) -> None:
-    client.environ_base.update(headers)
+def test_a_form_with_added_fields_is_answered(app: Flask, respondent: Respondent) -> None:
     many = {f"added{number}": "x" * 100 for number in range(500)}
 
     post(respondent, "/q/1", answer="Me", added=(BytesIO(b"x"), "x.bin"), **ADDED, **many)
@@ -126,15 +105,11 @@ def test_a_form_with_added_fields_is_answered(
 @pytest.mark.parametrize(
     ("before", "answers", "kept"),
     [
-        (None, ["Me", "Me"], "Me"),
         (None, ["", "Me"], "Me"),
-        (None, ["Me", " \r\n"], "Me"),
         (None, ["Me\r\nand you", "Me\nand you"], "Me\nand you"),
         (None, ["Me", "and you", "Me"], "Me\n\nand you"),  # no words are lost
         ("Me", ["Not me", "Me"], "Not me"),
         ("Me", ["Me", "Not me"], "Not me"),
-        ("Me", ["Me", "Not me", "Nobody"], "Not me\n\nNobody"),
-        ("Me", ["Me", "Me"], "Me"),
     ],
 )
 def test_a_doubled_answer_is_kept_once_and_without_what_it_replaces(
@@ -147,54 +122,6 @@ def test_a_doubled_answer_is_kept_once_and_without_what_it_replaces(
     post(respondent, "/q/1", answer=answers)
 
     assert texts(app) == [kept]
-
-
-@pytest.mark.parametrize(
-    ("answers", "shown"),
-    [
-        (["", "Me"], ""),
-        (["Me", ""], ""),
-        (["a" * 15_000, "b" * 15_000], "a" * 15_000 + "\n\n" + "b" * 15_000),
-    ],
-    ids=["emptied", "emptied first", "too long together"],
-)
-def test_doubled_answers_are_refused_like_others(
-    app: Flask, respondent: Respondent, answers: list[str], shown: str
-) -> None:
-    post(respondent, "/q/1", answer="Me")
-    post(respondent, "/q/1/open")
-
-    refused = post(respondent, "/q/1", answer=answers)
-
-    assert (refused.status_code, box(refused)) == (422, shown)
-    assert texts(app) == ["Me"]
-
-
-def test_doubled_keys_are_those_of_the_page(app: Flask, respondent: Respondent) -> None:
-    own = hidden(respondent.page)
-    doubled = {name: ["", value, value] for name, value in own.items()}
-    with app.app_context():
-        doubled["session"].append(new_session_key())
-
-    post(respondent, "/q/1", answer="Me", **doubled)
-    assert hidden(respondent.page)["session"] == own["session"]
-    post(respondent, "/q/2", answer="It")
-
-    assert stored(app) == (1, 2)
-
-
-@pytest.mark.settings(limit_answer_session="1/minute")
-def test_doubled_keys_are_limited_by_the_one_that_counts(respondent: Respondent) -> None:
-    fields = hidden(respondent.page)
-
-    first, second = [
-        post(respondent, path, answer="Me", session=["", fields["session"], "s" * 30], **ADDED)
-        for path in ("/q/1", "/q/2")
-    ]
-
-    assert (first.status_code, second.status_code) == (200, 429)
-    assert box(second) == "Me"
-    assert hidden(second) == hidden(first)  # our fields alone are handed on
 
 
 NEWER = "You changed this answer in another tab or on another device."
@@ -236,12 +163,12 @@ def test_two_tabs_before_the_first_answer_make_one_person(app: Flask, form: Any)
         first.answer(1, f"Me {number}")
         return second.answer(1, f"Also me {number}")
 
-    with ThreadPoolExecutor(8) as people:
-        pages = list(people.map(answer_in_two_tabs, range(40)))
+    with ThreadPoolExecutor(4) as people:
+        pages = list(people.map(answer_in_two_tabs, range(8)))
 
-    assert stored(app) == (40, 40)
-    assert [newer_answer(page) for page in pages] == [f"Me {number}" for number in range(40)]
-    assert [box(page) for page in pages] == [f"Also me {number}" for number in range(40)]
+    assert stored(app) == (8, 8)
+    assert [newer_answer(page) for page in pages] == [f"Me {number}" for number in range(8)]
+    assert [box(page) for page in pages] == [f"Also me {number}" for number in range(8)]
 
 
 def test_what_is_sent_already_stays_a_response_of_its_own(app: Flask, form: Any) -> None:
@@ -287,18 +214,12 @@ def test_the_newer_answer_can_be_kept(app: Flask, older: Respondent) -> None:
     assert texts(app) == ["Me", "The newer words"]
 
 
-def test_the_same_words_in_both_tabs_are_one_answer(app: Flask, older: Respondent) -> None:
-    assert heading(older.answer(2, "The newer words")) == CHECK
-    assert texts(app) == ["Me", "The newer words"]
-
-
-@pytest.mark.parametrize("words", ["", "The older words"])
-def test_skip_in_an_older_tab_takes_back_nothing(app: Flask, older: Respondent, words: str) -> None:
-    page = older.swap("/q/2/skip", answer=words)
+def test_skip_in_an_older_tab_takes_back_nothing(app: Flask, older: Respondent) -> None:
+    page = older.swap("/q/2/skip", answer="")
 
     assert page.status_code == 422
     assert NEWER in page.text
-    assert box(page) == (words or "The newer words")
+    assert box(page) == "The newer words"
     assert texts(app) == ["Me", "The newer words"]
 
 
@@ -306,7 +227,6 @@ def test_skip_in_an_older_tab_takes_back_nothing(app: Flask, older: Respondent, 
     ("away", "fields"),
     [
         ("/q/2/open", {"language": "de"}),
-        ("/q/2/open", {"theme": "dark"}),
         ("/q/2/elsewhere", {}),
     ],
 )
@@ -337,13 +257,11 @@ def test_a_taken_back_answer_is_nothing_to_replace(app: Flask, tab: Respondent) 
     assert texts(app) == ["Me", "Second"]
 
 
-@pytest.mark.parametrize("version", ["x" * 5000, "é"])
-def test_a_foreign_version_is_no_version(client: FlaskClient, form: Any, version: str) -> None:
-    respondent = arrive(client, form)
+def test_a_foreign_version_is_no_version(respondent: Respondent) -> None:
     respondent.answer(1, "Me")
     respondent.post("/q/1/open")
 
-    page = respondent.post("/q/1", answer="Mira", replaces=version)
+    page = respondent.post("/q/1", answer="Mira", replaces="x" * 5000)
 
     assert page.status_code == 422
     assert len(hidden(page)["replaces"]) == 16

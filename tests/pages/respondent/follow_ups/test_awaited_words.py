@@ -31,7 +31,6 @@ from webapp.follow_ups.model_exchange import CALLS_AT_ONCE, MODEL_SECONDS
 from webapp.pages.respondent import follow_ups
 from webapp.pages.respondent.follow_ups import SPEAKERS
 from webapp.records.follow_ups import FollowUp
-from webapp.records.forms import Form
 
 WAITING = "Writing down what you said…"
 ASKS = {"followUpMode": "smart", "context": "They may leave."}
@@ -116,18 +115,7 @@ def test_the_question_follows_when_the_words_are_there(app: Flask, waiting: Spea
     assert heading(waiting.answer("1/f/1", "Ten minutes for a page")) == SECOND
 
 
-def test_with_scripts_the_page_asks_by_itself(app: Flask, speaker: Speaker) -> None:
-    speaker.page = page = speaker.swap("/q/1", answer="", recording=kept(app)[0].id)
-    assert heading(page) == WAITING
-    assert 'hx-trigger="load, submit"' in page.text
-    assert "HX-Push-Url" not in page.headers
-    work(app)
-
-    assert speaker.swap("/q/1/next").headers["HX-Push-Url"].endswith("/q/1/f/1")
-
-
 def test_without_scripts_who_comes_late_gets_it_too(app: Flask, waiting: Speaker) -> None:
-    """The page waits for a button: what counts is that nobody went on."""
     assert "Look whether it is done" in waiting.page.text
     work(app)
     end_lease(app)
@@ -158,19 +146,10 @@ def test_next_question_goes_on_for_good(app: Flask, waiting: Speaker) -> None:
     assert states(app) == [FollowUpState.NOTHING]
 
 
-def test_who_goes_on_meanwhile_ends_the_wait(app: Flask, waiting: Speaker) -> None:
-    with meanwhile(lambda: held(app), waiting.swap, "/q/1/next") as pressed:
-        waiting.post("/q/1/next", pass_on="1")
-        assert heading(pressed.result()) == SECOND
-
-    assert states(app) == [FollowUpState.NOTHING]
-
-
-@pytest.mark.parametrize("reply", [Reply(b"busy", 500), words("")], ids=["fails", "nothing"])
 def test_nobody_waits_for_an_engine_that_has_failed(
-    app: Flask, engine: SpeechEngine, waiting: Speaker, reply: Reply
+    app: Flask, engine: SpeechEngine, waiting: Speaker
 ) -> None:
-    engine.answer = lambda _number: reply
+    engine.answer = lambda _number: Reply(b"busy", 500)
     began = time.monotonic()
 
     assert heading(next_page(app, waiting)) == SECOND
@@ -179,7 +158,6 @@ def test_nobody_waits_for_an_engine_that_has_failed(
 
 @pytest.mark.parametrize("come", [False, True])
 def test_continue_once_more_waits_no_longer(app: Flask, waiting: Speaker, *, come: bool) -> None:
-    """Back and a reload lead to the question; the seconds are counted from the first time."""
     with app.app_context():
         lease = db.session.scalars(select(FollowUp.lease_until)).one()
     for _ in range(2):
@@ -203,30 +181,12 @@ FACT = "How old are you?"
 @pytest.mark.parametrize(
     "asks",
     [
-        {"questions": [FIRST, SECOND]},
-        {"questions": [FIRST, SECOND], **ASKS},
         {"questions": [FACT, SECOND], **ASKS},
-        {"questions": ["Почему вы перешли?", "Что вы скажете другу?"], **ASKS},
         {"questions": [FIRST, SECOND], **ASKS, "maxTotalQuestions": 2},
     ],
 )
 def test_nobody_waits_where_nothing_can_be_asked(speaker: Speaker, asks: dict[str, Any]) -> None:
     assert heading(speaker.go_on(1)) == asks["questions"][1]
-
-
-@pytest.mark.usefixtures("engine")
-def test_nobody_waits_where_nobody_writes_it_down(app: Flask, form: Any) -> None:
-    set_columns(app, Form, transcriber="")
-
-    assert heading(spoken(app, form).go_on(1)) == SECOND
-
-
-def test_words_that_were_shown_and_left_out_are_not_awaited(app: Flask, speaker: Speaker) -> None:
-    speaker.post("/q/1/transcript", answer="", recording="")
-    work(app)
-
-    assert heading(speaker.go_on(1, shown="1")) == SECOND
-    assert states(app) == []
 
 
 def test_where_too_many_wait_the_next_question_comes(app: Flask, waiting: Speaker) -> None:
@@ -247,7 +207,6 @@ def test_words_and_question_take_eight_seconds_together(
     late: float,
     calls: int,
 ) -> None:
-    """The model has what the words left, the rules decide where that is too little."""
     left: list[float] = []
 
     def no_reply(*_: Any, seconds: float, **__: Any) -> tuple[None, str]:
@@ -285,14 +244,3 @@ def test_nobody_waits_for_the_recording_of_another_person(
 
     assert SHORT in page.text or heading(page) == FIRST
     assert time.monotonic() - began < 6
-
-
-@pytest.mark.usefixtures("waiting")
-def test_the_words_reach_a_waiting_page_at_once(
-    app: Flask, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    woken: list[str] = []
-    monkeypatch.setattr(app.extensions["wakeups"], "wake", woken.append)
-    work(app)
-
-    assert any(key.startswith("att_") for key in woken)

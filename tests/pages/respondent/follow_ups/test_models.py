@@ -19,9 +19,6 @@ from tests.followups.model_server import (
     ModelServer,
     asking,
     model_server,
-    status,
-    stopping,
-    written,
 )
 from tests.pages.respondent.follow_ups.conftest import (
     FIRST,
@@ -140,49 +137,6 @@ def test_next_question_passes_on(
     assert len(model.asked) == meanwhile_decided
 
 
-COUNTED = {
-    "wrote": asking(),
-    "silent": stopping(),
-    "leak": asking("What of Acme?"),
-    "failed": status(500),
-}
-
-
-@pytest.mark.parametrize(("outcome", "answer"), COUNTED.items(), ids=COUNTED)
-def test_the_outcome_is_counted_and_the_rules_ask_where_the_model_is_of_no_use(
-    app: Flask, respondent: Respondent, model: ModelServer, outcome: str, answer: Any
-) -> None:
-    model.answer = answer
-    page = respondent.answer(1, ANSWER)
-
-    (row,) = asked(app)
-    assert row.model_outcome == outcome
-    if outcome == "silent":
-        assert heading(page) == heading(respondent.answer(1, ANSWER)) == SECOND
-        assert (row.state, len(model.asked)) == (FollowUpState.NOTHING, 1)
-    elif outcome != "wrote":  # the rules ask
-        assert (row.writer, row.question_text) == ("agent", heading(page))
-        assert "written by a computer at" not in page.text
-
-
-PREPARED = "What did that cost, at www.acme.example?"  # confirmed, so that no check is made of it
-
-
-def test_the_model_picks_a_prepared_question(app: Flask, form: Any, model: ModelServer) -> None:
-    prepared = {"text": PREPARED, "condition": "if_no_answer", "prepared_by": "agent"}
-    questions = [{**form.questions[0], "follow_ups": [prepared]}, form.questions[1]]
-    set_columns(app, Form, questions=questions)
-    model.answer = written('{"action": "ask", "prepared": 1, "question": ""}')
-
-    page = arrive(app.test_client(), form).answer(1, ANSWER)
-
-    assert heading(page) == PREPARED
-    assert "written by a computer at" not in page.text
-    (row,) = asked(app)
-    assert (row.writer, row.technique, row.model_outcome) == ("agent", "prepared", "picked")
-    assert PREPARED in model.asked[0].system
-
-
 @pytest.mark.parametrize("slots", [0, CALLS_AT_ONCE], ids=["of another person", "no slot is left"])
 def test_who_waits_for_the_model_holds_nobody_up(
     app: Flask, form: Any, waiting: Respondent, model: ModelServer, slots: int
@@ -227,15 +181,6 @@ def test_a_model_without_time_is_neither_counted_nor_waited_for(
         assert list(db.session.scalars(select(DayCount.model_calls))) == []
 
 
-def test_next_after_sending_is_the_thank_you_page(
-    app: Flask, waiting: Respondent, model: ModelServer
-) -> None:
-    waiting.swap("/check")
-
-    assert heading(waiting.swap("/q/1/next")).startswith("Thank you.")
-    assert (model.asked, asked(app)) == ([], [])
-
-
 @pytest.mark.parametrize("told", ["", "another-model at llm.example.com"], indirect=True)
 def test_a_form_keeps_the_writer_that_its_creator_saw(
     app: Flask, respondent: Respondent, model: ModelServer, told: str
@@ -264,16 +209,6 @@ def test_no_model_gets_what_is_not_to_be_probed(
     page = respondent.swap("/q/1", answer="My mother died of it in March")
     assert heading(page) == SECOND
     assert (model.asked, asked(app)) == ([], [])
-
-
-def test_nobody_waits_where_no_question_may_come(
-    app: Flask, respondent: Respondent, model: ModelServer
-) -> None:
-    set_columns(app, Form, followups_given=1)
-    assert heading(respondent.answer(1, ANSWER)) == QUESTION
-
-    assert heading(respondent.swap("/q/1/f/1", answer=ANSWER)) == SECOND
-    assert len(model.asked) == 1
 
 
 def test_decisions_are_made_one_after_the_other(

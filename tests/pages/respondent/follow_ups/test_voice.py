@@ -1,6 +1,5 @@
 """Spoken answers to follow-up questions, and follow-up questions to spoken answers."""
 
-import re
 from typing import Any
 
 import pytest
@@ -10,7 +9,6 @@ from sqlalchemy import func, select
 
 from tests.pages.respondent.voice.conftest import CHECKED, Speaker, arrive_to_speak, held_in, kept
 from tests.pages.respondent_client import box, heading, hidden, set_columns, texts
-from tests.voice.audio_files import recording
 from tests.voice.factories import make_voice_form
 from webapp.answers.late_transcripts import conclude
 from webapp.base.database import db, utc_now
@@ -23,7 +21,6 @@ FIRST, SECOND = "What made you switch?", "What would you tell a friend?"
 SHORT = "It was slow"
 WORDS = "my manager redid the report"
 DONE = {"transcript_state": TranscriptState.DONE, "transcript": WORDS}
-SOURCE = re.compile(r'<audio [^>]*src="([^"]+)"')
 
 
 @pytest.fixture
@@ -83,22 +80,7 @@ def test_its_words_are_asked_for_at_its_address(app: Flask, followed: Speaker) -
     assert WORDS in followed.swap("/q/1/f/1/transcript", **held).text
 
 
-def test_it_is_played_with_the_answer_it_belongs_to(app: Flask, followed: Speaker) -> None:
-    words = heading(followed.page)
-    followed.upload("1/f/1")
-    followed.go_on("1/f/1", "Words beside it")
-    followed.answer(2, "Everything, always, to everybody that I know")
-    pages = [followed.open(path) for path in ("/q/1/f/1", "/check")]
-    followed.post("/check", name="")
-    pages.append(followed.open("/sent"))
-
-    [source] = {found for page in pages for found in SOURCE.findall(page.text)}
-    assert followed.client.get(source).data == recording()
-    assert all(page.text.index(words) < page.text.index("<audio") for page in pages)
-    assert "<audio" not in followed.open("/q/1").text
-
-
-@pytest.mark.parametrize("place", ["1/f/2", "2/f/1"])
+@pytest.mark.parametrize("place", ["1/f/2"])
 def test_a_recording_for_what_was_never_asked_is_not_stored(
     app: Flask, followed: Speaker, place: str
 ) -> None:
@@ -106,16 +88,7 @@ def test_a_recording_for_what_was_never_asked_is_not_stored(
     assert kept(app) == []
 
 
-def test_a_recording_without_words_is_not_followed(app: Flask, speaker: Speaker) -> None:
-    speaker.upload()
-
-    assert heading(speaker.go_on(1)) == SECOND
-    set_columns(app, Recording, **DONE)
-    assert heading(speaker.open("/check")) == "Check your answers, then send."
-    assert asked(app) == 0
-
-
-@pytest.mark.parametrize("way", ["sent again", "asked late", "sent with the words"])
+@pytest.mark.parametrize("way", ["sent again", "sent with the words"])
 def test_words_that_come_late_are_not_followed(app: Flask, speaker: Speaker, way: str) -> None:
     speaker.upload()
     sent = hidden(speaker.page) | {"answer": "", "recording": held_in(speaker.page)}
@@ -126,33 +99,9 @@ def test_words_that_come_late_are_not_followed(app: Flask, speaker: Speaker, way
     assert texts(app) == [WORDS]
     if way == "sent again":
         page = speaker.post("/q/1", **sent)
-    elif way == "asked late":
-        page = speaker.post("/q/1/next")
     else:
         assert box(speaker.post("/q/1/open")) == WORDS
         page = speaker.go_on(1, WORDS)
 
     assert heading(page) == SECOND
     assert asked(app) == 0
-
-
-def test_the_words_that_are_sent_with_a_recording_are_followed(
-    app: Flask, speaker: Speaker
-) -> None:
-    speaker.upload()
-
-    page = speaker.go_on(1, SHORT)
-
-    assert f"“{SHORT}”" in page.text
-    assert heading(page) not in {FIRST, SECOND}
-    assert (asked(app), texts(app)) == (1, [SHORT])
-
-
-def test_taking_the_answer_back_takes_the_recording_with_it(app: Flask, followed: Speaker) -> None:
-    followed.upload("1/f/1")
-    followed.go_on("1/f/1")
-    followed.post("/q/1/open")
-    followed.post("/q/1/skip")
-
-    assert texts(app) == []
-    assert kept(app) == []

@@ -1,7 +1,6 @@
 """Hearing a recording again, and what a page has of voice by the mode of its form and in frames."""
 
 import re
-from html import unescape
 from typing import Any
 
 import pytest
@@ -9,8 +8,7 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from jobs.queue import BEGUN, TRANSCRIPTIONS
-from tests.pages.creator_client import Creator
-from tests.pages.respondent.voice.conftest import CHECKED, Speaker, arrive_to_speak, held_in, kept
+from tests.pages.respondent.voice.conftest import CHECKED, Speaker, arrive_to_speak, kept
 from tests.pages.respondent_client import arrive, heading, hidden, set_columns
 from tests.voice.audio_files import recording
 from tests.voice.factories import make_voice_form
@@ -74,27 +72,6 @@ def test_a_form_that_records_no_more_still_shows_it(app: Flask, answered: Speake
     assert 'type="file"' not in page.text
 
 
-@pytest.mark.constants("webapp.pages.respondent.recordings", TRANSCRIPT_RATE="2/minute")
-def test_handing_back_is_limited(speaker: Speaker) -> None:
-    where = f"/r/{speaker.share_token}/recordings/{held_in(speaker.upload())}"
-    sent = {"session": hidden(speaker.page)["session"]}
-
-    answers = [speaker.client.post(where, data=sent).status_code for _ in range(3)]
-
-    assert answers == [200, 200, 429]
-
-
-def test_it_is_never_shown_as_a_page_of_ours(answered: Speaker) -> None:
-    headers = answered.client.get(source(answered.open("/check"))).headers
-
-    assert headers["Content-Type"] == "audio/webm"
-    assert headers["X-Content-Type-Options"] == "nosniff"
-    assert headers["Content-Disposition"].startswith("attachment")
-    assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
-    assert headers["Cache-Control"] == "private, no-store"
-    assert "sandbox" in headers.getlist("Content-Security-Policy")
-
-
 def test_nobody_else_hears_it(app: Flask, answered: Speaker, form: Any) -> None:
     path = source(answered.open("/check"))
     other = arrive(app.test_client(), form)
@@ -123,12 +100,9 @@ def test_a_replaced_one_and_a_withdrawn_one_are_gone(answered: Speaker) -> None:
     assert answered.client.get(second).status_code == 404
 
 
-@pytest.mark.parametrize("status", ["closed", "completed"])
-def test_a_form_that_closes_hands_back_what_was_recorded(
-    app: Flask, speaker: Speaker, status: str
-) -> None:
+def test_a_form_that_closes_hands_back_what_was_recorded(app: Flask, speaker: Speaker) -> None:
     speaker.upload()
-    set_columns(app, Form, status=status)
+    set_columns(app, Form, status="closed")
 
     page = speaker.go_on(1, "My words")
 
@@ -195,56 +169,21 @@ def test_an_upload_that_no_answer_has_is_handed_back_after_sending(
     assert handed_back(speaker).data == recording("ogg", "tone")
 
 
-BEHIND = re.compile(
-    r"<details class=\"recorder__typing\"( open)?>.*?<textarea.*?</details>", re.DOTALL
-)
-
 SITE = "https://www.example.org"
 
 
-def opened(app: Flask, mode: ResponseMode, *, records: bool = True) -> Speaker:
+def opened(app: Flask, mode: ResponseMode) -> Speaker:
     with app.app_context():
         form: Any = make_voice_form()
-    set_columns(app, Form, response_mode=mode, records_voice=records)
+    set_columns(app, Form, response_mode=mode)
     return arrive_to_speak(app.test_client(), form)
 
 
-def is_open(page: TestResponse) -> bool:
-    """Whether the sheet behind "I cannot record" can be seen."""
-    found = BEHIND.search(page.text)
-    assert found
-    return bool(found[1])
-
-
-def test_by_voice_only_the_sheet_waits_behind_a_button_and_typing_counts(app: Flask) -> None:
-    speaker = opened(app, ResponseMode.VOICE_ONLY)
-
-    assert not is_open(speaker.page)
-    pages = speaker.upload(answer="Words"), speaker.upload(answer=""), speaker.answer(1, "")
-    assert all(map(is_open, pages))
-    assert speaker.answer(1, "Typed").status_code == 200
-    assert is_open(speaker.post("/q/1/open"))
-
-
-@pytest.mark.parametrize(
-    ("mode", "records"),
-    [(ResponseMode.TEXT_ONLY, True), (ResponseMode.VOICE_ONLY, False)],
-)
-def test_a_form_that_is_typed_loads_nothing_of_voice(
-    app: Flask, mode: ResponseMode, *, records: bool
-) -> None:
-    page = opened(app, mode, records=records).page
+def test_a_form_that_is_typed_loads_nothing_of_voice(app: Flask) -> None:
+    page = opened(app, ResponseMode.TEXT_ONLY).page
 
     assert re.findall("record|voice|audio|microphone", page.text) == []
     assert page.headers["Permissions-Policy"].startswith("microphone=(),")
-
-
-def test_enter_continues_and_uploads_nothing(app: Flask) -> None:
-    """Enter in a field presses the first button of its form."""
-    page = opened(app, ResponseMode.VOICE_PREFERRED).page.text
-    form = page[page.index('<form class="ask"') :]
-
-    assert "formaction" not in form[form.index("<button") : form.index(">", form.index("<button"))]
 
 
 @pytest.fixture
@@ -254,36 +193,6 @@ def framed(app: Flask, account: Account) -> Any:
         made = make_voice_form(account.id)
     set_columns(app, Form, frame_origins=SITE)
     return made
-
-
-@pytest.mark.parametrize("records", [True, False])
-def test_the_code_for_websites_lets_a_form_that_records_use_the_microphone(
-    app: Flask, ann: Creator, framed: Any, *, records: bool
-) -> None:
-    set_columns(app, Form, records_voice=records)
-
-    page = unescape(ann.page(f"/forms/{framed.id}/share").text)
-
-    end = ' loading="lazy" allow="microphone"></iframe>' if records else ' loading="lazy"></iframe>'
-    assert end in page
-
-
-def test_a_frame_uploads_and_answers_without_a_cookie(app: Flask, framed: Any) -> None:
-    speaker = arrive_to_speak(app.test_client(use_cookies=False), framed, "?embed=1")
-    page = speaker.page
-    addresses = re.findall(rf'="(/r/{framed.share_token}/[^"]*)"', page.text)
-    assert [each for each in addresses if "recording" in each]
-    assert [each for each in addresses if "embed=1" not in each] == []
-
-    added = speaker.upload("1", headers={"Sec-Fetch-Dest": "iframe"})
-    speaker.page = added
-    assert CHECKED.search(added.text)
-    assert "Set-Cookie" not in added.headers
-    following = speaker.go_on(1)
-
-    assert heading(following) == "What went wrong?"
-    assert kept(app)[0].answer_id
-    assert page.headers["Permissions-Policy"].startswith("microphone=(self)")
 
 
 def test_a_recording_that_is_not_found_may_be_shown_in_the_frame(app: Flask, framed: Any) -> None:
@@ -326,7 +235,6 @@ def test_it_is_told_within_a_limit(app: Flask, speaker: Speaker, told: list[str]
     [
         {"transcriber": ""},
         {"transcriber": ON_THIS_SERVER, "records_voice": False},
-        {"transcriber": ON_THIS_SERVER, "response_mode": ResponseMode.TEXT_ONLY},
         {"transcriber": ON_THIS_SERVER, "status": FormStatus.CLOSED, "closed_at": utc_now()},
     ],
 )

@@ -2,13 +2,11 @@
 
 import errno
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 from flask import Flask
 
-from tests.databases import both_databases
 from tests.pages.respondent.voice.conftest import CHECKED, Speaker, held_in, kept, objects
 from tests.pages.respondent_client import box, set_columns, storage_away, stored
 from tests.voice import audio_files
@@ -34,10 +32,6 @@ def raising(error: Exception) -> Any:
 
 def no_store(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(FolderStore, "put", raising(AudioStoreUnavailable("gone")))
-
-
-def no_room_known(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(FolderStore, "has_room", raising(AudioStoreUnavailable("gone")))
 
 
 def no_child(patch: pytest.MonkeyPatch) -> None:
@@ -72,7 +66,7 @@ def no_room_for_wav(patch: pytest.MonkeyPatch) -> None:
 NOT_KEPT = "Your recording could not be kept here just now. Nothing you typed is lost."
 NO_ROOM = "This server has no room for recordings just now. Nothing you typed is lost."
 AWAY = [
-    *((each, 503, NOT_KEPT) for each in (no_store, no_room_known, no_child, no_folder)),
+    *((each, 503, NOT_KEPT) for each in (no_store, no_child, no_folder)),
     *((each, 422, NO_ROOM) for each in (full_disk, full_store, no_room_for_wav)),
 ]
 
@@ -86,7 +80,6 @@ def test_a_recording_that_is_not_kept_says_so_and_typing_goes_on(
     status: int,
     words: str,
 ) -> None:
-    """Scripts try again unless there is no room."""
     with monkeypatch.context() as patch:
         away(patch)
         page = speaker.upload(answer="My words")
@@ -154,7 +147,6 @@ def held(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
     return found
 
 
-@both_databases
 def test_no_connection_is_held_meanwhile(
     app: Flask, speaker: Speaker, held: dict[str, int]
 ) -> None:
@@ -173,14 +165,6 @@ def test_no_connection_is_held_meanwhile(
     assert held == {"waited": 0, "looked at": 0, "erased": 0, "stored": 0, "read": 0}
 
 
-def test_nothing_of_an_upload_stays_in_the_data_folder(app: Flask, speaker: Speaker) -> None:
-    speaker.upload()
-    speaker.upload(file=b"text")
-
-    folder: Path = app.config["SETTINGS"].data_folder
-    assert list((folder / "spool").iterdir()) == []
-
-
 def test_a_store_that_is_away_while_it_is_played_is_reported(
     speaker: Speaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -195,10 +179,8 @@ UNTOUCHED = pytest.mark.usefixtures("untouched")
 BAD = {
     "no file": b"",
     "text": b"Dear Sir or Madam, " * 100,
-    "film without sound": audio_files.video("mp4", tracks=0),
     "right magic, then junk": WEBM[:64] + b"\xa5" * 20_000,
     "too long": audio_files.stretched_webm(),
-    "no sound in it": audio_files.wav(b""),
 }
 
 
@@ -236,15 +218,6 @@ def test_more_than_25_mib_are_refused_before_anybody_looks(
     assert page.status_code == 422
     assert "La grabación ocupa más de 25 MiB." in page.text
     assert box(page) == "Ay"
-
-
-@UNTOUCHED
-def test_the_recorder_says_that_it_needs_scripts(speaker: Speaker) -> None:
-    part = speaker.upload(file=BAD["text"], headers={"HX-Request": "true"})
-
-    assert part.status_code == 422
-    assert part.text.lstrip().startswith('<div id="recorder">')
-    assert 'role="alert"' in part.text
 
 
 @UNTOUCHED
