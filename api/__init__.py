@@ -8,7 +8,7 @@ from flask import Flask
 from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response
 
-from api import agents, challenges, drafts, errors, forms, subscriptions
+from api import agents, drafts, errors, forms, subscriptions
 from api.blueprint import bp
 from api.mcp import endpoint, protocol
 from api.openapi import document
@@ -16,7 +16,7 @@ from webapp.web import request_kind
 from webapp.web.extensions import csrf
 from webapp.web.request_kind import RequestKind
 
-__all__ = ["document", "drafts", "forms", "init_app", "subscriptions"]  # imported for routes
+__all__ = ["document", "drafts", "forms", "init_app"]  # imported for routes
 
 errors.answer_failures(bp)
 errors.answer_failures(agents.bp)
@@ -27,7 +27,7 @@ def init_app(app: Flask, elsewhere: Callable[[HTTPException], Response]) -> None
     # otherwise a path with an empty id would redirect to another route
     app.url_map.merge_slashes = False
     errors.init_app(app, endpoint.router_refusal(elsewhere))
-    challenges.init_app(app)
+    subscriptions.init_app(app)
     agents.init_app(app)
     kinds = {bp: RequestKind.API, agents.bp: RequestKind.AGENT, protocol.bp: RequestKind.MCP}
     for blueprint, kind in kinds.items():

@@ -14,7 +14,7 @@ from api.forms import attachment_bytes
 from api.waiting import wait_for, wait_seconds
 from api.wire.event_stream import LEAVE_CONNECTION, Stream, StreamPosition, Update, frame
 from api.wire.responses import ask_answer, ask_answers, completed_response, completed_within
-from api.wire.timestamps import parse_since, wire_time
+from api.wire.types import parse_since, wire_time
 from webapp.base.database import utc_now
 from webapp.base.errors import ErrorCode
 from webapp.base.vocabulary import TokenEnd

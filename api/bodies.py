@@ -9,7 +9,7 @@ import orjson
 from flask import Response, request
 from werkzeug.exceptions import RequestEntityTooLarge
 
-from api.wire.timestamps import parse_since
+from api.wire.types import parse_since
 from webapp.base.config import settings
 from webapp.base.errors import ErrorCode, InvalidInput, sent
 
@@ -81,8 +81,8 @@ def decode_json(raw: bytes) -> object:
     except json.JSONDecodeError as problem:
         where = f"line {problem.lineno}, column {problem.colno}"
         raise UnreadableJson(f"is not JSON at {where}") from None
-    except ValueError as problem:
-        raise UnreadableJson(str(problem)) from None
+    except ValueError:
+        raise UnreadableJson("has a number that is too large") from None
 
 
 def read_body() -> bytes:
@@ -140,32 +140,24 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) != len(pairs):
         ((name, _),) = Counter(name for name, _ in pairs).most_common(1)
-        raise ValueError(f"has the field {sent(name)} twice in one object")
+        raise UnreadableJson(f"has the field {sent(name)} twice in one object")
     return found
 
 
 def _finite(digits: str) -> float:
     number = float(digits)
     if not math.isfinite(number):
-        raise ValueError("has a number that is too large")
+        raise UnreadableJson("has a number that is too large")
     return number
 
 
 def _no_constant(name: str) -> float:
-    raise ValueError(f"has {name}, which is no JSON value")
-
-
-def _whole(digits: str) -> int:
-    try:
-        return int(digits)
-    except ValueError:
-        raise ValueError("has a number that is too large") from None
+    raise UnreadableJson(f"has {name}, which is no JSON value")
 
 
 _DECODER = json.JSONDecoder(
     object_pairs_hook=_object,
     parse_float=_finite,
-    parse_int=_whole,
     parse_constant=_no_constant,
 )
 

@@ -25,6 +25,7 @@ from webapp.web.request_kind import REST, request_kind
 
 log = logging.getLogger(__name__)
 
+WAIT_BY_REST = f"GET {{address}}?wait={WAIT_MAX_SECONDS}"
 RECONNECT_SECONDS = 5  # after a stream was refused for lack of room
 # message and resolution of the codes with fixed wording
 ALWAYS_SAID = {
@@ -75,7 +76,7 @@ def outcome(failure: errors.Outcome) -> Response:
         headers["Retry-After"] = str(failure.seconds)
     if isinstance(failure, errors.StateConflict) and draft_id:
         headers["Link"] = review_link(draft_id)
-    return _answer(error_fields(failure, _wait_by_rest), headers)
+    return _answer(error_fields(failure, WAIT_BY_REST), headers)
 
 
 def http_problem(error: HTTPException) -> Response:
@@ -116,11 +117,8 @@ def unexpected_fields(error: Exception) -> Error:
     """Log an unexpected error, release the connections, and return its four fields."""
     log.exception("request failed", extra={"endpoint": request.endpoint})
     release_connections()
-    away = is_away(error) or isinstance(error, AudioStoreUnavailable)
-    return _storage_unavailable() if away else _internal_error()
-
-
-def _storage_unavailable() -> Error:
+    if not (is_away(error) or isinstance(error, AudioStoreUnavailable)):
+        return _internal_error()
     message, resolution = ALWAYS_SAID[errors.ErrorCode.STORAGE_UNAVAILABLE]
     if may_have_stored():
         message = "The storage stopped answering; nobody knows whether this was carried out."
@@ -143,14 +141,15 @@ def _answer(fields: Error, headers: dict[str, str] | None = None) -> Response:
     return json_answer(fields, cast(errors.ErrorCode, fields["code"]).status, headers)
 
 
-def error_fields(failure: errors.Outcome, wait: Callable[[str], str]) -> Error:
+def error_fields(failure: errors.Outcome, wait: str) -> Error:
     """Return the four fields of an expected failure, whose code must be the contract's.
 
-    wait  returns the call that waits for a confirmation, given the draft id
+    wait  the call that waits for a confirmation; {address} is the draft's
     """
     resolution = failure.resolution
     if isinstance(failure, errors.NotConfirmed):  # a full stop would be read as part of the address
-        page, call = review_url(failure.draft_id), wait(failure.draft_id)
+        page = review_url(failure.draft_id)
+        call = wait.format(address=draft_location(failure.draft_id))
         resolution += f" The review page is {page} and {call} waits until it is confirmed."
     of_field = isinstance(failure, errors.StateConflict) and failure.field
     message = f"{failure.field}: {failure.message}" if of_field else failure.message
@@ -163,10 +162,6 @@ def four_fields(code: errors.ErrorCode, message: str, resolution: str) -> Error:
         text.encode("utf-8", "replace").decode() for text in (message, resolution)
     )
     return Error(error=message, code=code, message=message, resolution=resolution)
-
-
-def _wait_by_rest(draft_id: str) -> str:
-    return f"GET {draft_location(draft_id)}?wait={WAIT_MAX_SECONDS}"
 
 
 def rate_limited(error: RateLimitExceeded) -> errors.RateLimited:

@@ -11,7 +11,7 @@ from api.errors import always_refused
 from api.rate_limits import limit_agent_tokens
 from api.wire.forms import MadeAgentToken, form_list, owned_form
 from api.wire.responses import form_responses
-from api.wire.timestamps import wire_time
+from api.wire.types import wire_time
 from webapp.base.config import settings
 from webapp.base.database import to_millis, utc_now
 from webapp.base.errors import ErrorCode, parse_input

@@ -1,26 +1,97 @@
-"""REST routes of subscriptions, and the challenge to their callbacks."""
+"""REST routes of subscriptions; challenges to their callbacks, and the limits of these."""
 
 from collections.abc import Callable
 from functools import partial, wraps
 from http import HTTPStatus
 from typing import Any, ParamSpec
 
-from flask import Response, g
+from flask import Flask, Response, current_app, g
+from limits import parse
 
 from api.blueprint import bp
 from api.bodies import json_answer, json_body
-from api.challenges import challenge, shared
+from api.errors import too_many
 from api.rate_limits import limit_subscribes
-from api.wire.subscriptions import granted_subscription, subscription_list
+from api.wire.forms import Subscription, SubscriptionList
+from api.wire.types import wire_time
+from webapp.base import errors
 from webapp.base.config import settings
-from webapp.base.database import utc_now
-from webapp.base.errors import ErrorCode, InvalidInput, NotFound, StateConflict, parse_input
+from webapp.base.database import release_connections, to_millis, utc_now
+from webapp.base.errors import ErrorCode
 from webapp.base.sealing import cursor_key, sealer
 from webapp.base.vocabulary import DeliveryFailure, Scope
 from webapp.events import callbacks, subscriptions
 from webapp.events.callbacks import CHALLENGE_SECONDS, Asked, Unverified
 from webapp.events.endings import unsubscribe
 from webapp.oauth.guard import Caller, acting_agent, check_scope, current_caller, require_scope
+from webapp.records.forms import get_form
+from webapp.web.limiter import limiter, rate_in_words, seconds_until_free
+from webapp.web.wakeups import RETRY_SECONDS, NoSlot, Slots
+
+OF_ACCOUNT = parse("30/minute")
+FAILED_OF_HOST = parse("10/minute")
+FAILED_BY_ACCOUNT = parse("4/minute")  # per host: two accounts together stay below its limit
+CHALLENGES_AT_ONCE = 6  # each holds a thread
+CHALLENGES_OF_ACCOUNT = 4
+FAILURES = "challenge_failures"  # counted by host, and by host and account
+
+
+def init_app(app: Flask) -> None:
+    """Create the slots for challenges."""
+    app.extensions["challenges"] = Slots(CHALLENGES_AT_ONCE, CHALLENGES_OF_ACCOUNT)
+
+
+def challenge(
+    account_id: str, host: str, url: str, secret: str, subscription_id: str
+) -> Unverified | None:
+    """Challenge a callback once, within the limits; return None if it verifies.
+
+    host  of `url`, with its port
+    Releases the database connections first. raises RateLimited
+    """
+    places: Slots = current_app.extensions["challenges"]
+    bounds = callbacks.callback_bounds(
+        settings().mcp_events_callback_allowlist,
+        pinned=current_app.config["PINNED_HOSTS"],
+        seconds=CHALLENGE_SECONDS,
+    )
+    release_connections()
+    try:
+        with places.slot(account_id):
+            if settings().write_limits:
+                _count(account_id, host)
+            failure = callbacks.send_challenge(url, secret, subscription_id, bounds=bounds)
+    except NoSlot:
+        message = "Too many challenges of callbacks are under way."
+        raise too_many(message, RETRY_SECONDS) from None
+    if failure is not None and settings().write_limits:
+        _count_failure(account_id, host)
+    return failure
+
+
+def _count(account_id: str, host: str) -> None:
+    """Count a challenge. raises RateLimited"""
+    test, hit = limiter.limiter.test, limiter.limiter.hit
+    for counted, limit, key, has_room in (
+        ("failed challenges of one host", FAILED_OF_HOST, (FAILURES, host), test),
+        (
+            "failed challenges of one host by one account",
+            FAILED_BY_ACCOUNT,
+            (FAILURES, host, account_id),
+            test,
+        ),
+        ("challenges", OF_ACCOUNT, ("challenges", account_id), hit),
+    ):
+        if not has_room(limit, *key):
+            message = f"Too many write operations: {rate_in_words(counted, limit)}."
+            raise too_many(message, seconds_until_free(limit, key))
+
+
+def _count_failure(account_id: str, host: str) -> None:
+    """Count a failure for the account and, while the account is within its limit, for the host."""
+    if limiter.limiter.hit(FAILED_BY_ACCOUNT, FAILURES, host, account_id):
+        limiter.limiter.hit(FAILED_OF_HOST, FAILURES, host)
+
 
 LATER = "Send the same request again once the address answers "
 REMEDIES = {
@@ -47,7 +118,7 @@ TOO_MANY_WAIT = (
 )
 
 
-class UnverifiedCallback(InvalidInput):
+class UnverifiedCallback(errors.InvalidInput):
     """A callback that did not answer its challenge; `failure` is the cause.
 
     otherwise  the resolution, with fields for the usual remedy and the creator's page
@@ -85,7 +156,7 @@ def subscribe_verified(
             now=utc_now(),
             by=acting_agent(),
         )
-    except StateConflict as refusal:
+    except errors.StateConflict as refusal:
         if refusal.code is ErrorCode.AUTHENTICATION_REQUIRED:  # the connection has just ended
             authorize()
         raise
@@ -98,12 +169,11 @@ def _prove_once(asked: Asked, *, confirmable: bool) -> bool:
     """
     if "is_confirmed" not in g:
         subscriptions.check_asked(asked, now=utc_now())
-        key = ("callback", asked.account_id, asked.url, asked.secret, confirmable)
-        g.is_confirmed = shared(key, asked.account_id, lambda: _prove(asked, confirmable))
+        g.is_confirmed = _prove(asked, confirmable=confirmable)
     return bool(g.is_confirmed)
 
 
-def _prove(asked: Asked, confirmable: bool) -> bool:  # noqa: FBT001
+def _prove(asked: Asked, *, confirmable: bool) -> bool:
     """Look for a stored proof, otherwise challenge the address. raises UnverifiedCallback"""
     known = callbacks.read_callback(asked, now=utc_now())
     if known.verified:
@@ -133,7 +203,7 @@ def only_with_events(view: Callable[P, Response]) -> Callable[P, Response]:
     @wraps(view)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> Response:
         if not settings().mcp_events_enabled:
-            raise NotFound(
+            raise errors.NotFound(
                 ErrorCode.NOT_FOUND,
                 "There is nothing at this address: events are switched off on this server.",
                 "Read the responses with GET /forms/{formId}/responses?since= instead.",
@@ -150,7 +220,7 @@ def only_with_events(view: Callable[P, Response]) -> Callable[P, Response]:
 def create_subscription(form_id: str) -> Response:
     """createSubscription: make or renew a subscription (200 Subscription)."""
     given, _ = json_body()
-    sent = parse_input(subscriptions.SubscriptionInput, given)
+    sent = errors.parse_input(subscriptions.SubscriptionInput, given)
     max_age = sent.max_age_seconds
     granted = subscribe_verified(
         form_id,
@@ -159,7 +229,13 @@ def create_subscription(form_id: str) -> Response:
         max_age_ms=None if max_age is None else max_age * 1000,
         **sent.model_dump(exclude={"max_age_seconds"}),
     )
-    return json_answer(granted_subscription(granted))
+    body: Subscription = {
+        "subscriptionId": granted.subscription_id,
+        "refreshBefore": wire_time(to_millis(granted.refresh_before)),
+        "cursor": granted.cursor,
+        "truncated": granted.truncated,
+    }
+    return json_answer(body)
 
 
 @bp.get("/forms/<form_id>/subscriptions")
@@ -169,7 +245,21 @@ def list_form_subscriptions(form_id: str) -> Response:
     """listSubscriptions: the live subscriptions of a form (200 SubscriptionList)."""
     account_id = current_caller().account_id
     found = subscriptions.list_subscriptions(account_id, form_id, now=utc_now())
-    return json_answer(subscription_list(found))
+    body: SubscriptionList = {
+        "subscriptions": [
+            {
+                "subscriptionId": row.id,
+                "host": row.host,
+                "active": row.active,
+                "lastDeliveryAt": row.last_delivery_at
+                and wire_time(to_millis(row.last_delivery_at)),
+                "lastError": row.last_failure,
+                "refreshBefore": wire_time(to_millis(row.expires_at)),
+            }
+            for row in found
+        ]
+    }
+    return json_answer(body)
 
 
 @bp.delete("/forms/<form_id>/subscriptions/<subscription_id>")
@@ -178,5 +268,6 @@ def list_form_subscriptions(form_id: str) -> Response:
 def delete_subscription(form_id: str, subscription_id: str) -> Response:
     """deleteSubscription: end a subscription, even if it has already ended (204)."""
     account_id = current_caller().account_id
+    get_form(account_id, form_id)
     unsubscribe(account_id, form_id, subscription_id, now=utc_now(), by=acting_agent())
     return Response(status=HTTPStatus.NO_CONTENT, headers={"Cache-Control": "private, no-store"})

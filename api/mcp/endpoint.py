@@ -32,8 +32,9 @@ def _invalid(status: HTTPStatus, message: str, **headers: str) -> RpcError:
 @bp.errorhandler(RpcError)
 def rpc_error(error: RpcError) -> Response:
     """Answer an RpcError with its status, else the status of its code in the era of the request."""
-    of_code = protocol.status_of(error.code, modern=g.get("is_modern", False))
-    response = respond(protocol.error_body(g.get("message_id"), error), error.status or of_code)
+    of_era = protocol.MODERN_STATUS if g.get("is_modern") else protocol.STATUS
+    status = error.status or of_era.get(error.code, HTTPStatus.OK)
+    response = respond(protocol.error_body(g.get("message_id"), error), status)
     response.headers.update(error.headers)
     return response
 
@@ -217,7 +218,8 @@ def post() -> Response:
     message = _message()
     version = request.headers.get("MCP-Protocol-Version", "").strip() or None
     if message.id is None:
-        protocol.check_version(version)
+        if version not in (None, protocol.MODERN, *protocol.LEGACY):
+            raise protocol.unsupported(version)
         return Response(status=HTTPStatus.ACCEPTED)
     g.is_modern = modern = protocol.is_modern(version, message.params)
     able = protocol.check_modern(message, request.headers) if modern else {}
@@ -226,32 +228,22 @@ def post() -> Response:
 
 
 def _message() -> protocol.Message:
-    """Return the message of the body, and keep its id for a refusal. raises RpcError"""
-    body = _body()
-    _check_headers()
-    try:
-        value = decode_json(body)
-    except UnreadableJson as problem:
-        raise RpcError(protocol.PARSE_ERROR, f"The body {problem}.") from None
-    g.message_id = protocol.readable_id(value)
-    return protocol.read_message(value)
-
-
-def _body() -> bytes:
-    """Read the body. raises RpcError"""
+    """Read the message, and keep its id for a refusal. raises RpcError"""
     request.max_content_length = MCP_BODY_MAX_BYTES
     try:
-        return request.get_data()
+        body = request.get_data()
     except RequestEntityTooLarge as error:
         larger = f"The body is larger than {MCP_BODY_MAX_BYTES} bytes."
         raise _invalid(HTTPStatus(error.code), larger) from None
-
-
-def _check_headers() -> None:
-    """Check the type and encoding of the body, and Accept. raises RpcError"""
     if not (is_json_in_utf_8() and is_uncompressed()):
         other = "The body is not uncompressed application/json in UTF-8, by its headers."
         raise _invalid(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, other)
     if not (accepts(JSON) or accepts(EVENT_STREAM)):
         neither = f"The Accept header admits neither {JSON} nor {EVENT_STREAM}."
         raise _invalid(HTTPStatus.NOT_ACCEPTABLE, neither)
+    try:
+        value = decode_json(body)
+    except UnreadableJson as problem:
+        raise RpcError(protocol.PARSE_ERROR, f"The body {problem}.") from None
+    g.message_id = protocol.readable_id(value)
+    return protocol.read_message(value)

@@ -10,7 +10,7 @@ from api.mcp.protocol import EVENTS, INVALID_PARAMS, Call, Json, RpcError
 from api.mcp.tools.table import input_schema
 from api.rate_limits import limit_subscribes
 from api.subscriptions import UnverifiedCallback, subscribe_verified
-from api.wire.timestamps import wire_time
+from api.wire.types import wire_time
 from webapp.base import errors
 from webapp.base.database import to_millis, utc_now
 from webapp.base.outbound import URL_MAX_CHARS
@@ -201,7 +201,8 @@ def unsubscribe(call: Call, params: Json) -> Json:
     form_id = read_form_id(call, params)
     url = read_params(UnsubscribeParams, params).delivery.url
     account_id, by = call.caller.account_id, acting_agent()
-    held = endings.unsubscribe_address(account_id, form_id, url, now=utc_now(), by=by)
+    key = subscriptions.subscription_id(account_id, form_id, url)
+    held = endings.unsubscribe(account_id, form_id, key, now=utc_now(), by=by)
     if not held and error_profile(call) is ErrorProfile.EXTENSION:
         raise event_error(call, EventError.NOT_FOUND, kind="subscription")
     return {}
@@ -256,17 +257,17 @@ def _granted(granted: subscriptions.Granted) -> Json:
         "cursor": granted.cursor,
         "truncated": granted.truncated,
     }
-    if status := granted.refreshed:
-        sent_at, since, rests = status.last_delivery_at, status.failed_since, status.rests_for
+    if before := granted.before:
+        sent_at, rests_until, now = before.last_delivery_at, before.paused_until, utc_now()
         reported: Json = {
-            "active": status.active,
+            "active": before.suspended_at is None,
             "lastDeliveryAt": wire_time(to_millis(sent_at)) if sent_at else None,
-            "lastError": status.last_failure,
+            "lastError": before.last_failure,
         }
-        if since:
-            reported["failedSince"] = wire_time(to_millis(since))
-        if rests:
-            wait = rests // timedelta(milliseconds=1)
+        if granted.failed_since:
+            reported["failedSince"] = wire_time(to_millis(granted.failed_since))
+        if rests_until and rests_until > now:
+            wait = (rests_until - now) // timedelta(milliseconds=1)
             reported |= {"throttled": True, "retryAfterMs": wait}
         found["deliveryStatus"] = reported
     return found

@@ -136,17 +136,6 @@ def is_modern(version: str | None, params: object) -> bool:
     return VERSION_KEY in meta or CAPABILITIES_KEY in meta
 
 
-def status_of(code: int, *, modern: bool) -> HTTPStatus:
-    """Return the HTTP status of an error code."""
-    return (MODERN_STATUS if modern else STATUS).get(code, HTTPStatus.OK)
-
-
-def check_version(version: str | None) -> None:
-    """Check the version of a notification. raises RpcError `UNSUPPORTED_VERSION`"""
-    if version not in (None, MODERN, *LEGACY):
-        raise _unsupported(version)
-
-
 def check_modern(message: Message, headers: Headers) -> Mapping[str, object]:
     """Check a modern request, and return the capabilities of its client.
 
@@ -162,14 +151,15 @@ def check_modern(message: Message, headers: Headers) -> Mapping[str, object]:
         named = cast(Json, message.params).get(NAMED_BY[message.method])
         _require_equal(headers, "Mcp-Name", named)
     if meta[VERSION_KEY] != MODERN:
-        raise _unsupported(meta[VERSION_KEY])
+        raise unsupported(meta[VERSION_KEY])
     capabilities = meta[CAPABILITIES_KEY]
     if not isinstance(capabilities, dict):
         raise RpcError(INVALID_PARAMS, f"params._meta: {CAPABILITIES_KEY} is no object.")
     return capabilities
 
 
-def _unsupported(requested: object) -> RpcError:
+def unsupported(requested: object) -> RpcError:
+    """Return the refusal of a version."""
     return RpcError(
         UNSUPPORTED_VERSION,
         "Unsupported protocol version",

@@ -13,7 +13,7 @@ from api.blueprint import bp
 from api.errors import ALWAYS_SAID, four_fields
 from api.openapi import operations as table
 from api.openapi.operations import AUDIO, DESCRIBED, EVENT_STREAM, FIELDS, JSON, Operation
-from api.wire import drafts, forms, responses, subscriptions
+from api.wire import drafts, forms, responses
 from api.wire.event_stream import frame
 from api.wire.types import Error, SchemaGenerator
 from webapp.base.config import Settings, settings
@@ -48,8 +48,8 @@ ANSWERED = (
     forms.PublishedForm,
     responses.AskAnswers,
     responses.FormResponses,
-    subscriptions.Subscription,
-    subscriptions.SubscriptionList,
+    forms.Subscription,
+    forms.SubscriptionList,
     Error,
 )
 

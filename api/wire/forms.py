@@ -1,4 +1,4 @@
-"""Published forms and their agent tokens, as agents read them."""
+"""Published forms, their subscriptions and agent tokens, as agents read them."""
 
 from collections.abc import Iterable
 from dataclasses import fields
@@ -6,8 +6,7 @@ from typing import NotRequired, cast
 
 from pydantic.alias_generators import to_camel
 
-from api.wire.timestamps import wire_time, wire_time_or_none
-from api.wire.types import Body, ItemPage, Moment, Uri
+from api.wire.types import Body, ItemPage, Moment, Uri, wire_time, wire_time_or_none
 from webapp.base.database import to_millis
 from webapp.base.vocabulary import FollowUpMode, ResponseLimit, ResponseMode
 from webapp.drafts.publishing import Published
@@ -188,3 +187,29 @@ class MadeAgentToken(Body):
     label: str
     expiresAt: Moment
     answersUrl: Uri
+
+
+class Subscription(Body):
+    """What was granted. The same call again, in time, renews it."""
+
+    subscriptionId: str
+    refreshBefore: Moment
+    cursor: str
+    truncated: bool
+
+
+class SubscriptionSummary(Body):
+    """A live subscription. Neither its secret nor its whole address is shown."""
+
+    subscriptionId: str
+    host: str
+    active: bool
+    lastDeliveryAt: Moment | None
+    lastError: str | None
+    refreshBefore: Moment
+
+
+class SubscriptionList(Body):
+    """The live subscriptions of a form, by any connection of the account."""
+
+    subscriptions: list[SubscriptionSummary]

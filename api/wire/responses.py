@@ -4,8 +4,7 @@ from operator import attrgetter
 from typing import NotRequired, cast
 
 from api.wire import forms
-from api.wire.timestamps import wire_time, wire_time_or_none
-from api.wire.types import Body, CutPage, Moment, Uri
+from api.wire.types import Body, CutPage, Moment, Uri, wire_time, wire_time_or_none
 from webapp.base.database import to_millis, utc_now
 from webapp.base.vocabulary import QuestionKind, ResponseType
 from webapp.records.forms import FormRow

@@ -7,7 +7,7 @@ import orjson
 import pytest
 from flask import Flask
 
-from api.wire.timestamps import wire_time
+from api.wire.types import wire_time
 from tests.api.mcp.conftest import META, MODERN
 from tests.bench.conftest import Bench
 from tests.bench.figures import Requests, Side, compare

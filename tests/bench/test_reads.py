@@ -12,7 +12,7 @@ import pytest
 from flask import Flask
 
 from api.wire.responses import form_responses
-from api.wire.timestamps import wire_time
+from api.wire.types import wire_time
 from tests.bench.ceiling import PAGE
 from tests.bench.conftest import Bench
 from tests.bench.figures import BEFORE, Side

@@ -29,7 +29,7 @@ from tests.races.threads import Call, allowed, by_creator, send, together, withd
 from webapp.base.database import db, execute, utc_now, write_transaction
 from webapp.base.vocabulary import DeliveryState, SubscriptionEnd
 from webapp.events import outbox
-from webapp.events.endings import end_expired, unsubscribe, unsubscribe_address
+from webapp.events.endings import end_expired, unsubscribe
 from webapp.events.log import send_again
 from webapp.events.outbox import event_id_of, read_cursor
 from webapp.events.subscriptions import Granted
@@ -216,7 +216,7 @@ def test_a_subscription_alongside_the_end_of_its_connection_ends_with_it(
 
 
 @pytest.mark.parametrize("attempt", range(2))
-@pytest.mark.parametrize("way", ["unsubscribed", "unsubscribed by address", "disconnected"])
+@pytest.mark.parametrize("way", ["unsubscribed", "disconnected"])
 def test_what_completes_alongside_an_end_is_not_left_in_the_queue(
     race: Race, way: str, attempt: int
 ) -> None:
@@ -226,7 +226,6 @@ def test_what_completes_alongside_an_end_is_not_left_in_the_queue(
     of_form = race.form.account_id, race.form.id
     end = {
         "unsubscribed": partial(unsubscribe, *of_form, key),
-        "unsubscribed by address": partial(unsubscribe_address, *of_form, URL),
         "disconnected": partial(disconnect, race.form.account_id, race.grant_id),
     }[way]
 

@@ -12,7 +12,7 @@ import orjson
 from sqlalchemy import func, select
 from sqlalchemy.exc import SQLAlchemyError
 
-from api.wire.timestamps import wire_time
+from api.wire.types import wire_time
 from webapp.app.backup import back_up, restore
 from webapp.app.factory import create_app
 from webapp.base.config import Settings

@@ -208,28 +208,30 @@ def settle(claimed: Claimed, result: AttemptResult, *, now: datetime) -> bool:
     Returns False and changes nothing if another attempt has taken the lease or the delivery was
     cancelled.
     """
-    with write_transaction() as connection:
-        gone_count = _lock_subscription(connection, claimed)
+    with write_transaction():
+        gone_count = _lock_subscription(claimed)
         if gone_count is None:
             return False
-        asked = due.asked_delay(result.retry_after, now=now)
-        _note_subscription(connection, claimed, result, gone_count, now)
-        _note_endpoint(connection, claimed, result, asked, now)
-        _note_attempt(connection, claimed, result)
+        if {due.Lane.QUICK} != {due.lane_of(claimed.duration_ms), due.lane_of(result.duration_ms)}:
+            _note_duration(claimed.endpoint_id, result.duration_ms)
         if result.failure is None:
-            _settle(connection, claimed, DeliveryState.DELIVERED, now)
-        elif result.status in (GONE, TOO_LARGE):
-            _settle(connection, claimed, DeliveryState.DROPPED, now)
+            execute(_NOTE_DELIVERED, subscription=claimed.subscription_id, moment=now)
+            execute(_CLOSE_BREAKER, endpoint=claimed.endpoint_id)
+            _settle(claimed, DeliveryState.DELIVERED, now)
         else:
-            _try_again(connection, claimed, asked, now)
+            _note_failure(claimed, result, gone_count, now)
+        if claimed.kind is DeliveryKind.TERMINATED:
+            ended = (_S.id == claimed.subscription_id, _S.ended_at.is_not(None))
+            execute(sa.update(_S).where(*ended).values(ERASED))
+        _note_attempt(claimed, result)
     return True
 
 
 @tried_again
 def settle_broken(claimed: Claimed, *, now: datetime) -> None:
     """Schedule the next attempt after an error on our side, which counts as one; commits."""
-    with write_transaction() as connection:
-        _try_again(connection, claimed, None, now)
+    with write_transaction():
+        _try_again(claimed, None, now)
 
 
 @tried_again
@@ -238,107 +240,87 @@ def suspend_unreadable(claimed: Claimed, *, now: datetime) -> None:
 
     The delivery becomes pending again, and the attempt does not count.
     """
-    with write_transaction() as connection:
-        if _lock_subscription(connection, claimed) is not None:
+    with write_transaction():
+        if _lock_subscription(claimed) is not None:
             execute(sa.update(_S).where(_S.id == claimed.subscription_id).values(suspended_at=now))
-            _settle(connection, claimed, DeliveryState.PENDING)
+            _settle(claimed, DeliveryState.PENDING)
             execute(sa.update(_D).where(_D.id == claimed.id).values(attempts=claimed.attempts - 1))
 
 
-def _try_again(
-    connection: sa.Connection, claimed: Claimed, asked: timedelta | None, now: datetime
-) -> None:
+def _try_again(claimed: Claimed, asked: timedelta | None, now: datetime) -> None:
     """Schedule a retry, later if the receiver asked for it; abandon after the last attempt."""
     delay = due.retry_delay(claimed.attempts)
     if delay is None or claimed.kind is DeliveryKind.TERMINATED:
-        _settle(connection, claimed, DeliveryState.ABANDONED, now)
+        _settle(claimed, DeliveryState.ABANDONED, now)
     else:
-        next_at = now + max(delay, asked or delay)
-        _settle(connection, claimed, DeliveryState.PENDING, next_at=next_at)
+        _settle(claimed, DeliveryState.PENDING, next_at=now + max(delay, asked or delay))
 
 
 def _settle(
-    connection: sa.Connection,
     claimed: Claimed,
     state: DeliveryState,
     settled_at: datetime | None = None,
     next_at: datetime | None = None,
 ) -> None:
     changed = {"new_state": state, "settled": settled_at, "due": next_at}
-    all_rows(connection, _SETTLE, {"row": claimed.id, "attempt": claimed.attempts} | changed)
+    execute(_SETTLE, row=claimed.id, attempt=claimed.attempts, **changed)
 
 
-def _lock_subscription(connection: sa.Connection, claimed: Claimed) -> int | None:
+def _lock_subscription(claimed: Claimed) -> int | None:
     """Return how many events in a row got 410 before; None if the lease was lost."""
     held = {"row": claimed.id, "attempt": claimed.attempts}
-    mine = {"subscription": claimed.subscription_id}
-    found = all_rows(connection, _LOCK_SUBSCRIPTION, held | mine)
-    return found[0].gone_count if found else None
+    found = execute(_LOCK_SUBSCRIPTION, subscription=claimed.subscription_id, **held).first()
+    return found.gone_count if found else None
 
 
-def _note_subscription(
-    connection: sa.Connection,
-    claimed: Claimed,
-    result: AttemptResult,
-    gone_count: int,
-    now: datetime,
-) -> None:
-    """Update the health that agents see; erase the address and secret of an ended one."""
-    mine = sa.update(_S).where(_S.id == claimed.subscription_id)
-    if result.failure is None:
-        delivered = {"subscription": claimed.subscription_id, "moment": now}
-        all_rows(connection, _NOTE_DELIVERED, delivered)
-    else:
-        before = sa.select(_A.id).where(_A.delivery_id == claimed.id, _A.status == GONE).limit(1)
-        if result.status == GONE and execute(before).first() is None:
-            gone_count += 1
-        suspended = {"suspended_at": now} if gone_count >= GONE_SUSPENDS else {}
-        execute(mine.values(last_failure=result.failure, gone_count=gone_count, **suspended))
-    if claimed.kind is DeliveryKind.TERMINATED:
-        execute(mine.where(_S.ended_at.is_not(None)).values(ERASED))
+def _note_duration(endpoint_id: str, took: int) -> None:
+    halved = sa.case((_E.duration_ms // 2 > took, _E.duration_ms // 2), else_=took)
+    execute(sa.update(_E).where(_E.id == endpoint_id).values(duration_ms=halved))
 
 
-def _note_endpoint(
-    connection: sa.Connection,
-    claimed: Claimed,
-    result: AttemptResult,
-    asked: timedelta | None,
-    now: datetime,
-) -> None:
-    """Store the duration unless it stays in the quick lane; close the breaker or count the failure.
+def _note_failure(claimed: Claimed, result: AttemptResult, gone_count: int, now: datetime) -> None:
+    """Note a failure for the agent; schedule a retry, unless after 410 or 413.
 
-    410 and 413 leave the breaker alone: they show that the endpoint works.
+    These two leave the breaker alone: they show that the endpoint works.
     """
-    mine, took = _E.id == claimed.endpoint_id, result.duration_ms
-    if {due.Lane.QUICK} != {due.lane_of(claimed.duration_ms), due.lane_of(took)}:
-        halved = sa.case((_E.duration_ms // 2 > took, _E.duration_ms // 2), else_=took)
-        execute(sa.update(_E).where(mine).values(duration_ms=halved))
-    if result.failure is None:
-        all_rows(connection, _CLOSE_BREAKER, {"endpoint": claimed.endpoint_id})
-    elif result.status not in (GONE, TOO_LARGE):
-        locked = sa.select(_E.failures, _E.paused_until).where(mine).with_for_update(key_share=True)
-        failures, paused_until = execute(locked).one()
-        rests = paused_until is not None and paused_until > now
-        if rests and failures >= due.OPEN_AFTER_FAILURES:
-            return  # only a failed probe extends the pause
-        rest = max(filter(None, (asked, due.probe_delay(failures + 1))), default=None)
-        if rest is not None:
-            paused_until = max(now + rest, paused_until or now)
-        counted = {"failures": failures + 1, "paused_until": paused_until}
-        execute(sa.update(_E).where(mine).values(counted))
+    before = sa.select(_A.id).where(_A.delivery_id == claimed.id, _A.status == GONE).limit(1)
+    if result.status == GONE and execute(before).first() is None:
+        gone_count += 1
+    suspended = {"suspended_at": now} if gone_count >= GONE_SUSPENDS else {}
+    mine = sa.update(_S).where(_S.id == claimed.subscription_id)
+    execute(mine.values(last_failure=result.failure, gone_count=gone_count, **suspended))
+    if result.status in (GONE, TOO_LARGE):
+        _settle(claimed, DeliveryState.DROPPED, now)
+        return
+    asked = due.asked_delay(result.retry_after, now=now)
+    _count_failure(claimed.endpoint_id, asked, now)
+    _try_again(claimed, asked, now)
 
 
-def _note_attempt(connection: sa.Connection, claimed: Claimed, result: AttemptResult) -> None:
+def _count_failure(endpoint_id: str, asked: timedelta | None, now: datetime) -> None:
+    """Count a failure of the endpoint; pause it if it asked for that or fails too often."""
+    mine = _E.id == endpoint_id
+    locked = sa.select(_E.failures, _E.paused_until).where(mine).with_for_update(key_share=True)
+    failures, paused_until = execute(locked).one()
+    if failures >= due.OPEN_AFTER_FAILURES and paused_until is not None and paused_until > now:
+        return  # only a failed probe extends the pause
+    rest = max(filter(None, (asked, due.probe_delay(failures + 1))), default=None)
+    if rest is not None:
+        paused_until = max(now + rest, paused_until or now)
+    counted = {"failures": failures + 1, "paused_until": paused_until}
+    execute(sa.update(_E).where(mine).values(counted))
+
+
+def _note_attempt(claimed: Claimed, result: AttemptResult) -> None:
     """Store the attempt; numbers continue when an event is sent again."""
     reply = result.reply[:REPLY_KEPT_BYTES].decode(errors="replace").replace("\0", "\ufffd")
-    values = result._asdict() | {"row": claimed.id, "form_id": claimed.form_id, "reply": reply}
-    if result.status is None:
-        values["reply"] = None
+    values = result._asdict() | {"row": claimed.id, "form_id": claimed.form_id}
+    values["reply"] = None if result.status is None else reply
     del values["retry_after"]
-    all_rows(connection, _NOTE_ATTEMPT, values)
+    execute(_NOTE_ATTEMPT, **values)
 
 
-# prepared, because every attempt runs them
+# built once, because every attempt runs them
 _IS_HELD = sa.and_(
     _D.id == sa.bindparam("row"),
     _D.attempts == sa.bindparam("attempt"),  # after a lost lease the row has another number
@@ -383,7 +365,6 @@ _SETTLE = (
 
 MAX_PENDING = 10_000  # deliveries of one subscription
 KEPT_DAYS = 30  # after a delivery was settled
-FIRST_WAIT = timedelta(milliseconds=2 * outbox.WORDS_MILLIS)  # twice, because clocks differ
 
 
 def abandon_overflow(*, now: datetime, most: int = MAX_PENDING) -> int:
@@ -404,16 +385,6 @@ def _abandon_oldest(subscription_id: str, kept: int, now: datetime) -> int:
         execute(sa.update(_S).where(_S.id == subscription_id).values(dropped=True))
         given_up = sa.update(_D).where(_D.id.in_(oldest), _PENDING)
         return execute(given_up.values(state=DeliveryState.ABANDONED, settled_at=now)).rowcount
-
-
-@tried_again
-def bound_waits(*, now: datetime) -> None:
-    """Shorten waits beyond the longest delay, written while a clock was ahead; commits."""
-    first, later = (sa.literal(now + most, _MOMENT) for most in (FIRST_WAIT, due.LONGEST_RETRY))
-    latest, rest = sa.case((_D.attempts == 0, first), else_=later), now + due.LONGEST_REST
-    with write_transaction():
-        execute(sa.update(_D).where(_PENDING, _D.next_at > latest).values(next_at=latest))
-        execute(sa.update(_E).where(_E.paused_until > rest).values(paused_until=rest))
 
 
 def purge_settled(now: datetime) -> Iterator[int]:

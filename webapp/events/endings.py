@@ -11,10 +11,9 @@ from webapp.base.database import UtcDateTime, execute, read_rows, to_millis, wri
 from webapp.base.ownership import BATCH_ROWS, delete_in_batches
 from webapp.base.vocabulary import DeliveryKind, DeliveryState, SubscriptionEnd
 from webapp.events import callbacks, outbox
-from webapp.events.subscriptions import subscription_id
 from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
 from webapp.records.events import ERASED, CallbackEndpoint, EventDelivery, EventSubscription
-from webapp.records.forms import Form, lock_form
+from webapp.records.forms import Form
 
 NOTICE_WITHIN = timedelta(seconds=60)  # after that, the subscriber is not notified
 ENDED_KEPT = timedelta(hours=24)  # if it has no deliveries; else as long as they are kept
@@ -61,32 +60,18 @@ def erase_subscriptions(account_id: str, *, now: datetime) -> None:
 
 def unsubscribe(
     account_id: str, form_id: str, subscription_id: str, *, now: datetime, by: Actor = SYSTEM
-) -> None:
-    """End a subscription and cancel its unsettled deliveries; ignores an unknown one.
+) -> bool:
+    """End a subscription, even if its form is in the trash, and cancel its unsettled deliveries.
 
-    raises  NotFound `form_not_found`
+    Returns False if it has ended or is unknown.
     """
     with write_transaction():
-        lock_form(account_id, form_id)
-        _unsubscribe(account_id, form_id, subscription_id, now, by)
-
-
-def unsubscribe_address(
-    account_id: str, form_id: str, url: str, *, now: datetime, by: Actor = SYSTEM
-) -> bool:
-    """End the subscription of an address, even if the form is in the trash; False without one."""
-    with write_transaction():
         _lock_forms((Form.id == form_id) & (Form.account_id == account_id))
-        key = subscription_id(account_id, form_id, url)
-        return _unsubscribe(account_id, form_id, key, now, by)
-
-
-def _unsubscribe(account_id: str, form_id: str, key: str, now: datetime, by: Actor) -> bool:
-    which = (_S.id == key) & (_S.form_id == form_id)
-    ended = _end(which, SubscriptionEnd.UNSUBSCRIBED, now, **ERASED)
-    if ended:
-        outbox.cancel_deliveries(outbox.unsettled([key]), now=now)
-        add_event(AuditKind.UNSUBSCRIBED, account_id, by=by, now=now, subject=form_id)
+        which = (_S.id == subscription_id) & (_S.form_id == form_id) & (_S.account_id == account_id)
+        ended = _end(which, SubscriptionEnd.UNSUBSCRIBED, now, **ERASED)
+        if ended:
+            outbox.cancel_deliveries(outbox.unsettled([subscription_id]), now=now)
+            add_event(AuditKind.UNSUBSCRIBED, account_id, by=by, now=now, subject=form_id)
     return bool(ended)
 
 

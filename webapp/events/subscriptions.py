@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, cast
 
 import sqlalchemy as sa
 from pydantic import Field, StrictStr
@@ -12,7 +12,7 @@ from webapp.base import database
 from webapp.base.errors import ErrorCode, InputModel, InvalidInput, StateConflict
 from webapp.base.outbound import URL_MAX_CHARS, Unreachable
 from webapp.base.sealing import NoKey, Sealer
-from webapp.base.vocabulary import DeliveryFailure, DeliveryKind
+from webapp.base.vocabulary import DeliveryKind
 from webapp.events import callbacks, outbox
 from webapp.events.callbacks import Asked
 from webapp.records import events
@@ -103,33 +103,21 @@ TTL_LEAST, TTL_DEFAULT, TTL_MOST = 300, 86_400, 7 * 86_400  # seconds
 ROTATED_FOR = timedelta(hours=24)  # how long the previous secret also signs
 
 
-class DeliveryStatus(NamedTuple):
-    """The health of a subscription; it is `active` unless suspended.
-
-    failed_since  start of the first failed attempt since the last delivery; None without one
-    rests_for     how long sending pauses, after failures or because the address asked for it
-    """
-
-    active: bool
-    last_delivery_at: datetime | None
-    last_failure: DeliveryFailure | None
-    failed_since: datetime | None
-    rests_for: timedelta | None
-
-
 class Granted(NamedTuple):
     """The result of subscribing.
 
-    truncated  some events after the cursor, or since the last refresh, will not be sent
-    refreshed  the status before this refresh, which resumes sending; None for a new subscription.
-               A challenge answered for this refresh has already ended the pause
+    truncated     some events after the cursor, or since the last refresh, will not be sent
+    before        the row before this refresh, which resumes sending; None for a new subscription.
+                  A challenge answered for this refresh has already ended the pause
+    failed_since  start of the first failed attempt since the last delivery; None without one
     """
 
     subscription_id: str
     refresh_before: datetime
     cursor: str
     truncated: bool
-    refreshed: DeliveryStatus | None
+    before: Any = None
+    failed_since: datetime | None = None
 
 
 def subscription_id(account_id: str, form_id: str, url: str) -> str:
@@ -187,8 +175,9 @@ def subscribe(
         truncated |= _replay(key, asked, cursor_key, lives=lives, now=now)
         settled = outbox.watermark(key, asked.form_id)
         cursor = outbox.write_cursor(cursor_key, asked.form_id, settled)
-    status = _read_status(key, before, now) if lives else None
-    return Granted(key, expires_at, cursor, truncated, status)
+    if not lives:
+        return Granted(key, expires_at, cursor, truncated)
+    return Granted(key, expires_at, cursor, truncated, before, _failed_since(key, before))
 
 
 def list_subscriptions(account_id: str, form_id: str, *, now: datetime) -> Sequence[Any]:
@@ -268,19 +257,12 @@ def _replay(key: str, asked: Asked, cursor_key: bytes, *, lives: bool, now: date
     )
 
 
-def _read_status(key: str, before: Any, now: datetime) -> DeliveryStatus:
-    failed_since = None
-    if before.last_failure:
-        since = before.last_delivery_at or database.from_millis(0)
-        ((failed_since,),) = database.read_rows(_FIRST_FAILED, subscription=key, since=since)
-    rests = before.paused_until is not None and before.paused_until > now
-    return DeliveryStatus(
-        active=before.suspended_at is None,
-        last_delivery_at=before.last_delivery_at,
-        last_failure=before.last_failure,
-        failed_since=failed_since,
-        rests_for=before.paused_until - now if rests else None,
-    )
+def _failed_since(key: str, before: Any) -> datetime | None:
+    if not before.last_failure:
+        return None
+    since = before.last_delivery_at or database.from_millis(0)
+    found = database.read_rows(_FIRST_FAILED, subscription=key, since=since)
+    return cast(datetime | None, found[0][0])
 
 
 _ALIVE = outbox.alive(sa.bindparam("now", type_=database.UtcDateTime()))
@@ -315,7 +297,6 @@ _FIRST_FAILED = (
 )
 
 
-BATCH_ROWS = 200  # a transaction takes milliseconds, because servers are running
 SECRETS = (_S.secret, _S.previous_secret)
 
 
@@ -328,12 +309,26 @@ class Rekeyed(NamedTuple):
 
 
 def rekey(sealer: Sealer) -> Rekeyed:
-    """Reseal secrets of other keys by the first key, in short transactions; idempotent."""
-    totals, last = [0, 0, 0], ""
-    while batch := _rekey_batch(last, sealer):
-        done, last = batch
-        totals = list(map(sum, zip(totals, done, strict=True)))
-    return Rekeyed(*totals)
+    """Reseal secrets of other keys by the first key, each in a transaction; idempotent."""
+    read = sealed = unopened = 0
+    for column in SECRETS:
+        for key, secret in database.execute(
+            sa.select(_S.id, column).where(column.is_not(None))
+        ).all():
+            read += 1
+            place = secret_place(key)
+            try:
+                plain = sealer.unseal(secret, place=place)
+            except NoKey:
+                unopened += 1
+                continue
+            if not sealer.is_current(secret):
+                same = (_S.id == key, column == secret)  # a refresh may replace it meanwhile
+                resealed = {column.key: sealer.seal(plain, place=place)}
+                with database.write_transaction():
+                    changed = database.execute(sa.update(_S).where(*same).values(resealed))
+                sealed += changed.rowcount
+    return Rekeyed(read, sealed, unopened)
 
 
 def count_sealed_otherwise(key_ids: Sequence[str]) -> int:
@@ -344,37 +339,3 @@ def count_sealed_otherwise(key_ids: Sequence[str]) -> int:
         other = sa.select(sa.func.count()).where(column.is_not(None), ~sa.or_(sa.false(), *known))
         total += int(database.execute(other).scalar_one())
     return total
-
-
-@database.tried_again
-def _rekey_batch(last: str, sealer: Sealer) -> tuple[Rekeyed, str] | None:
-    """Reseal the next rows after an id, locked; returns counts and the last id, None at the end."""
-    read = sealed = unopened = 0
-    with database.write_transaction():
-        rows = database.execute(_BATCH, last=last).all()
-        for key, *secrets in rows:
-            place, changed = secret_place(key), {}
-            for column, secret in zip(SECRETS, secrets, strict=True):
-                if secret is None:
-                    continue
-                read += 1
-                try:
-                    plain = sealer.unseal(secret, place=place)
-                except NoKey:
-                    unopened += 1
-                    continue
-                if not sealer.is_current(secret):
-                    changed[column.key] = sealer.seal(plain, place=place)
-            if changed:
-                sealed += len(changed)
-                database.execute(sa.update(_S).where(_S.id == key).values(changed))
-    return (Rekeyed(read, sealed, unopened), rows[-1].id) if rows else None
-
-
-_BATCH = (
-    sa.select(_S.id, *SECRETS)
-    .where(_S.id > sa.bindparam("last"), sa.or_(*(column.is_not(None) for column in SECRETS)))
-    .order_by(_S.id)
-    .limit(BATCH_ROWS)
-    .with_for_update()
-)

@@ -206,12 +206,6 @@ def wakeups() -> Wakeups:
     return cast(Wakeups, current_app.extensions["wakeups"])
 
 
-def finished(key: str) -> object:
-    """Return the result that this request waited for; None if it did not wait or none came."""
-    wait = request.environ.get(WAITED, {}).get(key)
-    return wait.look() if wait else None
-
-
 def began_waiting(key: str) -> float:
     """Return when the wait for `key` began, or now without one, by the monotonic clock."""
     wait = request.environ.get(WAITED, {}).get(key)

@@ -15,7 +15,7 @@ from api.forms import attachment_bytes
 from api.mcp.protocol import INTERNAL_ERROR, Call, Json, RpcError, bp
 from api.mcp.tools.table import FormArguments, Tool
 from api.wire.responses import LinkedAttachment, attachment
-from api.wire.timestamps import wire_time
+from api.wire.types import wire_time
 from webapp.base.config import settings
 from webapp.base.database import release_connections, to_millis, utc_now
 from webapp.base.errors import NotFound

@@ -13,7 +13,7 @@ from api.rate_limits import limit_agent_tokens
 from api.waiting import wait_for
 from api.wire import responses
 from api.wire.forms import FormPage, MadeAgentToken, PagedForm, form_list, owned_form
-from api.wire.timestamps import parse_since
+from api.wire.types import parse_since
 from webapp.base.config import settings
 from webapp.base.errors import ErrorCode, InputModel, InvalidInput
 from webapp.base.sealing import fragment_key

@@ -26,6 +26,7 @@ from webapp.oauth.guard import Unauthenticated
 from webapp.records.content.draft_input import STORABLE, whole_number
 
 WAIT_SECONDS = 20  # default of a tool
+WAIT_BY_TOOL = f"get_form_draft with its draftId and timeoutSeconds {WAIT_MAX_SECONDS}"
 
 FormId = Annotated[
     StrictStr, Field(min_length=1, description="The id of a published form, `frm_…`."), STORABLE
@@ -329,21 +330,12 @@ def invoke(tool: Tool, call: Call, arguments: Json) -> Json:
     except Exception as failure:
         if not may_run_again(failure):
             count_nothing()
-        return _result_of(failure)
-
-
-def _result_of(failure: Exception) -> Json:
-    if isinstance(failure, InputRequired):
-        return failure.result
-    if isinstance(failure, RateLimitExceeded):
-        failure = rate_limited(failure)
-    if not isinstance(failure, Outcome) or isinstance(failure, Unauthenticated):
-        raise failure
-    if not isinstance(failure.code, ErrorCode):  # a code of pages
-        raise failure
-    fields = error_fields(failure, _wait_by_tool)
+        if isinstance(failure, InputRequired):
+            return failure.result
+        refusal = rate_limited(failure) if isinstance(failure, RateLimitExceeded) else failure
+        if not isinstance(refusal, Outcome) or isinstance(refusal, Unauthenticated):
+            raise
+        if not isinstance(refusal.code, ErrorCode):  # a code of pages
+            raise
+    fields = error_fields(refusal, WAIT_BY_TOOL)
     return {"content": [_text(orjson.dumps(fields).decode())], "isError": True}
-
-
-def _wait_by_tool(_draft_id: str) -> str:
-    return f"get_form_draft with its draftId and timeoutSeconds {WAIT_MAX_SECONDS}"

@@ -9,11 +9,11 @@ from sqlalchemy import func, select, update
 from sqlalchemy.exc import OperationalError
 from werkzeug.test import TestResponse
 
-from api import challenges
+from api import subscriptions as routes
 from tests.api.conftest import Agent
 from tests.webhook_receiver import SECRET, URL, Webhook
 from webapp.base.database import db, utc_now
-from webapp.events import subscriptions
+from webapp.events import callbacks, subscriptions
 from webapp.oauth.models import OAuthGrant
 from webapp.records.events import CallbackEndpoint, EventSubscription
 
@@ -29,13 +29,10 @@ UNVERIFIED: list[tuple[dict[str, Any], str]] = [
 
 
 class Deadlock(Exception):
-    """As PostgreSQL reports it."""
-
     sqlstate = "40P01"
 
 
 def path(form: Any) -> str:
-    """Where to subscribe to a form."""
     return f"/forms/{form.id}/subscriptions"
 
 
@@ -44,26 +41,22 @@ def subscribe(agent: Agent, form: Any, **changed: Any) -> TestResponse:
 
 
 def behave(hook: Webhook, behaviour: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    """The address does one of UNVERIFIED; what answers in time has the time that it has."""
     for name, value in behaviour.items():
         setattr(hook, name, value)
     if hook.seconds:
-        monkeypatch.setattr(challenges, "CHALLENGE_SECONDS", 1)
+        monkeypatch.setattr(routes, "CHALLENGE_SECONDS", 1)
 
 
 def disconnect_while_asked(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The connection ends while the address is asked, which answers as it should."""
-
     def disconnect(*_arguments: object, **_options: object) -> None:
         with app.app_context():
             db.session.execute(update(OAuthGrant).values(revoked_at=utc_now()))
             db.session.commit()
 
-    monkeypatch.setattr(challenges, "send_challenge", disconnect)
+    monkeypatch.setattr(callbacks, "send_challenge", disconnect)
 
 
 def forget_verification(app: Flask) -> None:
-    """A day passes: the next subscribing asks every address again."""
     with app.app_context():
         yesterday = utc_now() - timedelta(hours=24, seconds=1)
         db.session.execute(update(CallbackEndpoint).values(verified_at=yesterday))
@@ -71,19 +64,16 @@ def forget_verification(app: Flask) -> None:
 
 
 def count_subscriptions(app: Flask) -> int:
-    """Those of all states."""
     with app.app_context():
         return db.session.scalar(select(func.count(EventSubscription.id))) or 0
 
 
 def lives_for(answer: TestResponse) -> float:
-    """Seconds from here on."""
     ends = datetime.fromisoformat(answer.json["refreshBefore"])
     return (ends - utc_now()).total_seconds()
 
 
 def given_up_once(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """The database gives up the first try to store; what each try was to store."""
     store, tries = subscriptions.subscribe, list[Any]()
 
     def given_up(*arguments: Any, **options: Any) -> Any:

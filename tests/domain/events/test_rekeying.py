@@ -17,7 +17,6 @@ from webapp.app.factory import create_app
 from webapp.base.config_environment import read_settings
 from webapp.base.database import db
 from webapp.base.sealing import Sealer
-from webapp.events import subscriptions
 from webapp.events.subscriptions import Rekeyed, count_sealed_otherwise, rekey, secret_place
 from webapp.records.events import EventSubscription
 
@@ -27,7 +26,6 @@ NEEDS = "1 secrets need a key that is not there"
 
 
 def sealed_rows(keys: dict[str, bytes], count: int, *, rotated: bool = False) -> list[str]:
-    """So many subscriptions, whose secrets are their ids; returns these."""
     form = make_form(make_account().id)
     made = []
     for _ in range(count):
@@ -47,20 +45,7 @@ def opened(ids: Iterable[str], keys: dict[str, bytes]) -> list[str]:
 
 @both_databases
 @pytest.mark.usefixtures("app_context")
-def test_everything_is_sealed_by_the_first_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(subscriptions, "_BATCH", subscriptions._BATCH.limit(2))
-    ids = sealed_rows(OLD, 5, rotated=True)
-
-    first, again = rekey(BOTH), rekey(BOTH)
-
-    assert (first, again) == (Rekeyed(10, 10, 0), Rekeyed(10, 0, 0))
-    assert opened(ids, NEW) == ids
-
-
-@both_databases
-@pytest.mark.usefixtures("app_context")
 def test_others_are_left_and_counted() -> None:
-    """Of a run that was stopped, of keys that are gone, and erased ones."""
     done, left, lost = sealed_rows(NEW, 1), sealed_rows(OLD, 2, rotated=True), sealed_rows(LOST, 1)
     sealed_rows({"kx1": secrets.token_bytes(32)}, 1)  # an underscore matches itself alone
     make_subscription(make_form(make_account().id), secret=None, url=None)
@@ -76,7 +61,6 @@ def test_others_are_left_and_counted() -> None:
 
 
 def test_the_command_and_the_doctor_tell_what_is_left(tmp_path: Path) -> None:
-    """Beside the key that the data folder has, which is the old one."""
     environment = {"ASKBACK_DATA": str(tmp_path)}
     assert CliRunner(env=environment).invoke(main, ["migrate"]).exit_code == 0
     settings = read_settings(environment)

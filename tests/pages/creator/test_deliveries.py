@@ -13,7 +13,7 @@ from flask import Flask
 from standardwebhooks import Webhook
 from werkzeug.test import TestResponse
 
-from api.challenges import CHALLENGES_OF_ACCOUNT
+from api.subscriptions import CHALLENGES_OF_ACCOUNT
 from tests.databases import both_databases
 from tests.event_factories import make_attempt, make_delivery, make_event, make_subscription
 from tests.pages.creator_client import Creator, plain
@@ -22,7 +22,6 @@ from webapp.answers import trash
 from webapp.base.database import db, utc_now
 from webapp.base.sealing import sealer
 from webapp.base.vocabulary import DeliveryFailure, DeliveryKind, DeliveryState
-from webapp.events import log
 from webapp.events.subscriptions import secret_place
 from webapp.records.events import CallbackEndpoint, EventDelivery, EventSubscription
 
@@ -143,22 +142,6 @@ def test_older_deliveries_are_on_the_next_page_with_the_same_filters(
     assert len(found) == len(set(found)) == 120
     newest = ['href="/deliveries?state=delivered">Newest' in page.text for page in shown]
     assert newest == [False] + [True] * (len(shown) - 1)
-
-
-def test_where_much_does_not_match_the_page_leads_further_back(
-    ann: Creator, subscription: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(log, "LOOKED_AT", 3)
-    now = utc_now()
-    for minutes in range(7):
-        deliver(ann, subscription, created_at=now - timedelta(minutes=minutes))
-    when = now - timedelta(minutes=6, seconds=30)
-    deliver(ann, subscription, created_at=when, state=DeliveryState.DELIVERED)
-
-    shown = pages(ann, "Look further")
-
-    assert [len(ids(page)) for page in shown] == [0, 0, 1]
-    assert ["like that" in page.text for page in shown] == [True, True, False]
 
 
 @both_databases

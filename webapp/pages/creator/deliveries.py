@@ -4,7 +4,7 @@ import re
 
 from flask import Response, abort, render_template, request, url_for
 
-from api.challenges import challenge
+from api.subscriptions import challenge
 from jobs.queue import hand_over
 from webapp.base.database import utc_now
 from webapp.base.sealing import NoKey, sealer
@@ -39,7 +39,6 @@ def show_all() -> str:
     account_id, filters, before = creator_id(), _filters(), fields.asked_position()
     now = utc_now()
     deliveries, older = log.list_deliveries(account_id, filters, before=before, now=now)
-    cut_short = older is not None and len(deliveries) < log.PAGE_DELIVERIES
     live, ended = log.list_subscriptions(account_id, now=now)
     choices = log.list_choices(account_id)
     chosen = {filters.form_id: filters.form_id} if filters.form_id else {}
@@ -48,7 +47,6 @@ def show_all() -> str:
     return render_template(
         "deliveries/list.html",
         deliveries=deliveries,
-        looked_at=log.LOOKED_AT if cut_short else 0,
         filters=filters,
         forms=chosen | {each.form_id: each.title for each in choices},
         hosts=sorted(hosts | {each.host for each in choices}),

@@ -12,7 +12,7 @@ import orjson
 from flask import Response, abort, current_app, stream_with_context, url_for
 
 from api.wire.responses import form_responses, response_session
-from api.wire.timestamps import wire_time
+from api.wire.types import wire_time
 from webapp.answers import export
 from webapp.answers.by_question import find_shown_attachment
 from webapp.base.config import settings
