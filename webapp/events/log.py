@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from enum import StrEnum
-from functools import cache
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
@@ -25,7 +24,6 @@ from webapp.records.forms import Form
 from webapp.records.responses.models import ResponseSession
 
 PAGE_DELIVERIES = 50
-LOOKED_AT = 10_000  # deliveries that one page filters at most
 LIVE_SHOWN, ENDED_SHOWN = 100, 20  # an account has at most 100 live subscriptions
 CHOICES_SHOWN = 200  # pairs of form and host to filter by
 WAITING_COUNTED = 1000  # for one endpoint
@@ -95,6 +93,7 @@ _DELIVERIES = (
     )
     .where(_D.account_id == _ACCOUNT)
 )
+_POSITION = sa.tuple_(sa.type_coerce(_D.created_at, sa.BigInteger), _D.id)
 _ONE = _DELIVERIES.where(_D.id == sa.bindparam("delivery_id"))
 _ATTEMPTS = (
     sa.select(*(_A.number, _A.started_at, _A.duration_ms, _A.signature, _A.status, _A.failure))
@@ -109,21 +108,23 @@ def list_deliveries(
 ) -> tuple[Sequence[Any], Position | None]:
     """List at most PAGE_DELIVERIES older than `before`, newest first, each with its last attempt.
 
-    Also returns `before` of the next page, None on the last one. Filters apply to the next
-    LOOKED_AT deliveries only. `tries` is the number of the last finished attempt, or 0. `ended_at`
-    and `suspended_at` belong to the subscription, `deleted_at` to the form.
+    Also returns `before` of the next page, None on the last one. `tries` is the number of the last
+    finished attempt, or 0. `ended_at` and `suspended_at` belong to the subscription, `deleted_at`
+    to the form.
     """
-    created, delivery_id = before or _NEWEST
-    after = {"account_id": account_id, "created": created, "delivery_id": delivery_id}
-    last = read_rows(_LAST_LOOKED_AT, **after, most=LOOKED_AT - 1) if any(filters) else []
-    until, until_id = last[0] if last else _OLDEST
-    group, form_id, host = filters
-    statement = _page(group, form_id is not None, host is not None)
-    values = after | {"until": until, "until_id": until_id, "form_id": form_id, "host": host}
-    rows = read_rows(statement, **values, now=now)
-    if len(rows) > PAGE_DELIVERIES:
-        return rows[:-1], (to_millis(rows[-2].created_at), rows[-2].id)
-    return rows, (until, until_id) if last else None
+    query = _DELIVERIES.order_by(_D.created_at.desc(), _D.id.desc()).limit(PAGE_DELIVERIES + 1)
+    if before:
+        query = query.where(sa.tuple_(*map(sa.literal, before)) > _POSITION)
+    if filters.group:
+        query = query.where(_is_one_of(STATES[filters.group]))
+    if filters.form_id:
+        query = query.where(_D.form_id == filters.form_id)
+    if filters.host:
+        query = query.where(_D.host == filters.host)
+    rows = execute(query, account_id=account_id, now=now).all()
+    if len(rows) <= PAGE_DELIVERIES:
+        return rows, None
+    return rows[:-1], (to_millis(rows[-2].created_at), rows[-2].id)
 
 
 def get_delivery(account_id: str, delivery_id: str, *, now: datetime) -> tuple[Any, Sequence[Any]]:
@@ -136,44 +137,6 @@ def get_delivery(account_id: str, delivery_id: str, *, now: datetime) -> tuple[A
             "What is settled is kept for 30 days.",
         )
     return found[0], read_rows(_ATTEMPTS, delivery_id=delivery_id)
-
-
-@cache
-def _page(
-    group: StateGroup | None,
-    of_form: bool,  # noqa: FBT001
-    of_host: bool,  # noqa: FBT001
-) -> sa.Executable:
-    """Build the statement of one page; cached, so that each variant is prepared once."""
-    query = _DELIVERIES.where(_IS_AFTER, _position("until", "until_id") <= _POSITION)
-    if group:
-        query = query.where(_is_one_of(STATES[group]))
-    if of_form:
-        query = query.where(_D.form_id == sa.bindparam("form_id"))
-    if of_host:
-        query = query.where(_D.host == sa.bindparam("host"))
-    return query.order_by(*_NEWEST_FIRST).limit(PAGE_DELIVERIES + 1)
-
-
-def _position(created: str, delivery_id: str) -> sa.Tuple:
-    return sa.tuple_(
-        sa.bindparam(created, type_=sa.BigInteger), sa.bindparam(delivery_id, type_=sa.String)
-    )
-
-
-_NEWEST: Position = (2**62, "")
-_OLDEST: Position = (0, "")
-_CREATED = sa.type_coerce(_D.created_at, sa.BigInteger)
-_POSITION = sa.tuple_(_CREATED, _D.id)
-_IS_AFTER = _position("created", "delivery_id") > _POSITION
-_NEWEST_FIRST = (_D.created_at.desc(), _D.id.desc())
-_LAST_LOOKED_AT = (
-    sa.select(_CREATED, _D.id)
-    .where(_D.account_id == _ACCOUNT, _IS_AFTER)
-    .order_by(*_NEWEST_FIRST)
-    .offset(sa.bindparam("most"))
-    .limit(1)
-)
 
 
 def send_again(account_id: str, delivery_id: str, *, now: datetime) -> str:
