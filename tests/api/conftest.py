@@ -36,17 +36,11 @@ SETTINGS = {
 
 @pytest.fixture
 def frequent_looks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of waits and streams into the database; what nobody tells them of is seen by a look alone."""
     monkeypatch.setattr(wakeups, "LOOK_SECONDS", 0.1)
     monkeypatch.setattr(streams, "LOOK_SECONDS", 0.1)
 
 
 class Agent:
-    """Calls the API as a connected agent; paths are relative to `/api`.
-
-    Every response is compared with the OpenAPI document.
-    """
-
     def __init__(self, app: Flask, token: str) -> None:
         self.app = app
         self.token = token
@@ -74,8 +68,6 @@ Confirm = Callable[[str], None]
 
 @pytest.fixture
 def connect(app: Flask, settings: Settings) -> Connect:
-    """A new agent of an account with these scopes."""
-
     def connect(account_id: str, scopes: Iterable[Scope] = ALL_SCOPES) -> Agent:
         with app.app_context():
             token = issue_token(account_id, scopes, settings.api_url, now=utc_now())
@@ -86,12 +78,10 @@ def connect(app: Flask, settings: Settings) -> Connect:
 
 @pytest.fixture
 def agent(connect: Connect, account: Account) -> Agent:
-    """An agent of `account` with all four scopes."""
     return connect(account.id)
 
 
 def refusal(response: TestResponse) -> tuple[int, str]:
-    """Status and code of a failure, after checking the fields that all failures have."""
     body = response.json
     assert body.keys() == {"error", "code", "message", "resolution"}
     assert body["error"] == body["message"]
@@ -101,7 +91,6 @@ def refusal(response: TestResponse) -> tuple[int, str]:
 
 @pytest.fixture
 def draft_id(agent: Agent) -> str:
-    """A draft with a title and two questions, as the agent made it."""
     body = {"title": "Rota", "questions": ["Who changed it?", "What went wrong?"]}
     made: str = agent.post("/drafts", json=body).json["draftId"]
     return made
@@ -109,8 +98,6 @@ def draft_id(agent: Agent) -> str:
 
 @pytest.fixture
 def confirm(app: Flask, account: Account) -> Callable[[str], None]:
-    """Confirm the current revision, as the creator does in the browser."""
-
     def confirm(draft_id: str) -> None:
         with app.app_context():
             draft = drafts.get_draft(account.id, draft_id)
@@ -127,7 +114,6 @@ def confirm(app: Flask, account: Account) -> Callable[[str], None]:
 
 @pytest.fixture
 def form(app: Flask, account: Account) -> Any:
-    """A published form of two questions, as a row of its columns."""
     with app.app_context():
         return make_form(account.id)
 
@@ -135,7 +121,6 @@ def form(app: Flask, account: Account) -> Any:
 def agent_token(
     app: Flask, account_id: str, form_id: str | None, life: timedelta = timedelta(days=1)
 ) -> agent_tokens.MadeToken:
-    """A new agent token of the form, or of all forms of the account."""
     now = utc_now()
     with app.app_context():
         return agent_tokens.make_agent_token(
@@ -149,10 +134,6 @@ T = TypeVar("T")
 
 
 def while_waiting(app: Flask, call: Callable[[], T], happens: Callable[[], object]) -> T:
-    """What a call answers that began to wait before the event, soon after it.
-
-    It holds no database connection while it waits.
-    """
     with ThreadPoolExecutor(1) as threads:
         answer = threads.submit(call)
         wait_until(lambda: app.extensions["wakeups"]._held, "a wait")
@@ -164,7 +145,6 @@ def while_waiting(app: Flask, call: Callable[[], T], happens: Callable[[], objec
 
 
 def at_once(call: Callable[[], T]) -> T:
-    """What a call answers that does not wait, though it may."""
     began = time.monotonic()
     answer = call()
     assert time.monotonic() - began < SOON_SECONDS

@@ -26,7 +26,6 @@ TELLS_WHAT_TO_DO = re.compile(
 
 
 def send(agent: Agent, operation: Operation, draft_id: str, **request: Any) -> TestResponse:
-    """The operation on a draft, or on a form, whose id is the same one unless `form_id` is sent."""
     form_id = request.pop("form_id", draft_id)
     others = {"subscriptionId": "sub_1", "attachmentId": "att_1"}
     path = operation.path.format(draftId=draft_id, formId=form_id, **others)

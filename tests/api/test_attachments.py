@@ -33,7 +33,6 @@ KEY = "k" * 32
 
 @pytest.fixture
 def recording(app: Flask, form: Any) -> Recording:
-    """Of a current answer, with its object."""
     with app.app_context():
         made = make_stored_answer(form, KEY, content=SOUND)
         db.session.expunge(made)
@@ -42,13 +41,11 @@ def recording(app: Flask, form: Any) -> Recording:
 
 @pytest.fixture
 def program(app: Flask, form: Any) -> Agent:
-    """A program with an agent token of the form."""
     return Agent(app, agent_token(app, form.account_id, form.id).token)
 
 
 @pytest.fixture(params=["REST", "agent token"])
 def reader(request: pytest.FixtureRequest) -> Agent:
-    """Whoever may read the form."""
     found: Agent = request.getfixturevalue({"REST": "agent"}.get(request.param, "program"))
     return found
 
@@ -139,7 +136,6 @@ def test_a_correction_keeps_its_recording_or_takes_it_away(agent: Agent, account
         db.session.commit()
 
     def listed_after(text: str, recording_id: str) -> tuple[list[Any], int]:
-        """The recordings that are listed after this answer, and how the first is answered."""
         with agent.app.app_context():
             make_answer(form, KEY, text=text, recording_id=recording_id)
         (session,) = agent.get(f"/forms/{form.id}/responses").json["responses"]

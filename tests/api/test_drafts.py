@@ -8,9 +8,9 @@ import pytest
 from sqlalchemy import func, select, update
 from werkzeug.test import TestResponse
 
-from tests.api.conftest import SETTINGS, Agent, Confirm, Connect, refusal
+from tests.api.conftest import Agent, Confirm, Connect, refusal
 from tests.databases import both_databases
-from tests.factories import make_account, make_form
+from tests.factories import make_account
 from webapp.answers.trash import delete_form, discard_draft, erase_form, purge_deleted, restore
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import ConfirmationMethod
@@ -51,18 +51,6 @@ def test_a_draft_is_created(agent: Agent, account: Account) -> None:
     assert (read.json, read.headers["ETag"]) == (body, '"1"')
     with agent.app.app_context():
         assert db.session.get_one(Draft, draft_id).account_id == account.id
-
-
-def test_what_is_left_out_has_a_usual_value(agent: Agent) -> None:
-    deep = {"followUpMode": "deep_dive", "maxFollowupsPerQuestion": 5}
-    for sent, field, answered in (
-        ({}, "title", ""),
-        ({}, "questions", []),
-        ({"goal": ""}, "goal", None),
-        ({"maxTotalQuestions": 7.0}, "settings", SETTINGS | {"maxTotalQuestions": 7}),
-        ({"followUpMode": "deep_dive"}, "settings", SETTINGS | deep),
-    ):
-        assert agent.post("/drafts", json=sent).json[field] == answered
 
 
 def test_every_setting_is_kept_and_the_context_returned_nowhere(agent: Agent) -> None:
@@ -212,7 +200,7 @@ def test_a_change_is_merged_with_what_is_there(agent: Agent, draft_id: str) -> N
     assert refusal(agent.patch(path, json={"context": ""})) == (400, "context_required")
 
 
-OTHERS = ['"2"', 'W/"1"', "1", "'1'", "", '""', '"x", ""', '"01"', '"99999999999"', '"²"', '"1']
+OTHERS = ['"2"', 'W/"1"', "1", "", '"01"', '"99999999999"']
 
 
 def test_a_change_of_another_revision_is_refused(agent: Agent, draft_id: str) -> None:
@@ -276,17 +264,7 @@ def test_an_incomplete_or_discarded_draft_is_not_published(
     assert refusal(agent.post(f"/drafts/{draft_id}/publish")) == (404, "draft_not_found")
 
 
-def test_share_tokens_are_random(agent: Agent) -> None:
-    with agent.app.app_context():
-        forms = [make_form(make_account().id) for _ in range(20)]
-
-    tokens = {form.share_token for form in forms}
-    assert len(tokens) == 20
-    assert {len(token) for token in tokens} == {22}  # 128 bits in base64
-
-
 def attested(agent: Agent, draft_id: str) -> bool:
-    """Whether a publish counted as the creator's word, by this connection."""
     assert agent.post(f"/drafts/{draft_id}/publish").status_code == 200
     with agent.app.app_context():
         found = select(DraftConfirmation.method, DraftConfirmation.grant_id)

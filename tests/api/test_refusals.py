@@ -6,8 +6,6 @@ from typing import Any
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import select
-from sqlalchemy.exc import OperationalError
 from werkzeug.test import TestResponse
 
 from api.bodies import API_BODY_MAX_BYTES
@@ -17,20 +15,14 @@ from tests.api.provoking import OF_CONNECTIONS, assert_readable, send
 from tests.databases import both_databases
 from tests.factories import make_draft, make_form
 from webapp.base.config import Settings
-from webapp.base.database import db, utc_now
-from webapp.base.vocabulary import RevokedReason, Scope
-from webapp.oauth import guard
-from webapp.oauth.models import OAuthGrant
-from webapp.oauth.tokens import issue_token, revoke_grant
+from webapp.base.database import utc_now
+from webapp.base.vocabulary import Scope
+from webapp.oauth.tokens import issue_token
 from webapp.records.accounts.models import Account
 
 JSON = "application/json"
 LARGE = b"x" * 300_000
 FIELDS = {"createAgentToken": "label", "createSubscription": "url"}  # of a body; "title" elsewhere
-FAULTS: dict[str, Exception] = {
-    "internal_error": RuntimeError(),
-    "storage_unavailable": OperationalError("", {}, Exception()),
-}
 
 
 @pytest.mark.parametrize(
@@ -55,58 +47,21 @@ def test_every_body_is_read_alike(
         assert_readable(response, code, begins)
 
 
-def test_a_wrong_parameter_is_named(agent: Agent, draft_id: str, form: Any) -> None:
-    refused: dict[str, tuple[str, str, dict[str, Any]]] = {
-        "since": ("invalid_since", "since: ", {"query_string": "since=x"}),
-        "wait": ("validation_failed", "wait: ", {"query_string": "wait=x"}),
-        "waitForReview": ("validation_failed", "wait: ", {"query_string": "wait=x"}),
-        "IfMatch": ("revision_conflict", "If-Match: ", {"headers": {"If-Match": '"7"'}}),
-    }
-    for operation in OF_CONNECTIONS:
-        for name in refused.keys() & {*operation.others}:
-            code, begins, request = refused[name]
-            response = send(agent, operation, draft_id, form_id=form.id, **request)
-            assert_readable(response, code, begins)
-
-
-@pytest.mark.parametrize("code", FAULTS)
-def test_a_fault_is_answered_in_four_fields(
-    agent: Agent, monkeypatch: pytest.MonkeyPatch, code: str
-) -> None:
-    def fail(*_: Any, **__: Any) -> None:
-        raise FAULTS[code]
-
-    monkeypatch.setattr(guard, "note_use", fail)
-    for operation in OF_CONNECTIONS:
-        assert_readable(send(agent, operation, "x"), code)
-
-
 # of the body, its code and how the message goes on after "body: "
 BODIES: list[tuple[bytes, str, str]] = [
     (b"", "invalid_json", "is empty"),
-    (b" \n", "invalid_json", "is empty"),
     (b"{", "invalid_json", "is not JSON at line 1, column 2."),
     (b'{"title":\n x}', "invalid_json", "is not JSON at line 2, column 2."),
-    (b"{} {}", "invalid_json", "is not JSON at line 1, column 4."),
-    (b"{'title': 1}", "invalid_json", "is not JSON"),
-    (b'{"title": "x",}', "invalid_json", "is not JSON"),
-    (b'{"title": "a\nb"}', "invalid_json", "is not JSON"),
     (b'{"title": NaN}', "invalid_json", "has NaN"),
     (b'{"title": -Infinity}', "invalid_json", "has -Infinity"),
     (b'{"maxTotalQuestions": 1e999}', "invalid_json", "has a number that is too large"),
-    (b'{"maxTotalQuestions": -1e999}', "invalid_json", "has a number that is too large"),
     (b'{"maxTotalQuestions": ' + b"9" * 5000 + b"}", "invalid_json", "has a number that is too"),
     (b'{"title": "a", "title": "b"}', "invalid_json", 'has the field "title" twice'),
-    (b'{"questions": [{"text": "a", "text": "b"}]}', "invalid_json", 'has the field "text" twice'),
     (b'{"title": "\xff"}', "invalid_json", "is not UTF-8 at byte 12."),
-    (b'{"title": "\xed\xa0\x80"}', "invalid_json", "is not UTF-8 at byte 12."),
     ('{"title": "x"}'.encode("utf-16"), "invalid_json", "is not UTF-8 at byte 1."),
-    ('{"title": "x"}'.encode("utf-32"), "invalid_json", "is not UTF-8 at byte 1."),
     (b"[" * 100_000, "invalid_json", "is nested too deeply."),
-    (b'{"questions":' * 20_000, "invalid_json", "is nested too deeply."),
     (b"x" * 300_000, "payload_too_large", "is larger than 256 KiB."),
     (b"null", "validation_failed", "is null"),
-    (b'"x"', "validation_failed", 'is "x"'),
     (b"[" * 900 + b"]" * 900, "validation_failed", "is an array"),
 ]
 
@@ -124,14 +79,10 @@ def test_a_body_that_is_no_object_in_json_is_refused(
 UNSTORABLE: list[tuple[bytes, str]] = [
     (b'{"goal": "\\u0000"}', "invalid_text"),
     (b'{"goal": "\\ud800"}', "invalid_text"),
-    (b'{"questions": [{"text": "x", "id": "\\ud800"}]}', "invalid_text"),
-    (b'{"followUpMode": "\\ud800"}', "invalid_text"),
     (b'{"\\ud800": 1}', "invalid_text"),
     (b'{"followUpMode": "\\u0000"}', "validation_failed"),
-    (b'{"maxTotalQuestions": 1e300}', "validation_failed"),
     (b'{"maxTotalQuestions": 99999999999999999999999}', "validation_failed"),
     (b'{"\\u0000": 1}', "unknown_field"),
-    (b'{"' + b"x" * 100_000 + b'": 1}', "unknown_field"),
 ]
 
 
@@ -143,9 +94,7 @@ def test_a_value_that_cannot_be_stored_is_refused(agent: Agent) -> None:
 @pytest.mark.parametrize(
     ("raw", "content_type", "goal"),
     [
-        (b'{"goal": "\\ud83d\\ude00"}', JSON, "\N{GRINNING FACE}"),
         (b'\xef\xbb\xbf{"goal": "x"}', JSON, "x"),
-        (b'{"goal": "x"}', "application/json; charset=utf-8", "x"),
         (b'{"goal": "x"}', 'Application/JSON;charset="UTF-8"', "x"),
     ],
 )
@@ -157,10 +106,7 @@ def test_json_in_utf_8_is_read(raw: bytes, content_type: str, goal: str, agent: 
 
 TYPES: list[tuple[dict[str, str], str]] = [
     ({}, "Content-Type: is missing; "),
-    ({"Content-Type": ""}, "Content-Type: is missing; "),
     ({"Content-Type": "text/plain"}, 'Content-Type: is "text/plain"; '),
-    ({"Content-Type": "multipart/form-data; boundary=x"}, "Content-Type: "),
-    ({"Content-Type": "application/json-patch+json"}, "Content-Type: "),
     ({"Content-Type": "application/json; charset=utf-16"}, "Content-Type: "),
     ({"Content-Type": "\xff"}, "Content-Type: "),
     ({"Content-Type": JSON, "Content-Encoding": "gzip"}, 'Content-Encoding: is "gzip"; '),
@@ -205,15 +151,6 @@ def test_another_method_is_answered_with_those_allowed(client: FlaskClient) -> N
         assert (needs_no_token.status_code, needs_no_token.data) == (200, b"")
 
 
-def test_an_unknown_host_is_refused_and_another_origin_is_not(agent: Agent) -> None:
-    response = agent.app.test_client().get("/api/forms", headers={"Host": "10.0.0.7:8000"})
-
-    assert_readable(response, "validation_failed", "Host: ")
-    assert "http://127.0.0.1:8000" in response.json["resolution"]
-    elsewhere = {"Origin": "https://elsewhere.example"}  # no CSRF token is asked for
-    assert agent.post("/drafts", json={}, headers=elsewhere).status_code == 201
-
-
 def test_an_internal_error_is_rolled_back_and_reveals_nothing_but_the_request_id(
     agent: Agent, monkeypatch: pytest.MonkeyPatch, draft_id: str
 ) -> None:
@@ -240,7 +177,6 @@ every_operation = pytest.mark.parametrize("operation", OF_CONNECTIONS, ids=lambd
 
 
 def owned(app: Flask, operation: Operation, account_id: str) -> str:
-    """The id of a draft or a form of the account, as this operation takes it."""
     with app.app_context():
         made: Any = (make_draft if "/drafts" in operation.path else make_form)(account_id)
         return str(made.id)
@@ -318,20 +254,3 @@ def test_a_token_for_mcp_does_not_open_the_api(
     response = Agent(app, token).get("/forms")
 
     assert refusal(response) == (401, "authentication_required")
-
-
-def test_a_disconnected_agent_is_refused_at_once(agent: Agent) -> None:
-    before = agent.get("/forms").status_code
-    with agent.app.app_context():
-        grant_id = db.session.scalars(select(OAuthGrant.id)).one()
-        revoke_grant(grant_id, RevokedReason.DISCONNECTED, now=utc_now())
-        db.session.commit()
-
-    assert (before, agent.get("/forms").status_code) == (200, 401)
-
-
-def test_the_api_neither_sets_nor_reads_cookies(agent: Agent) -> None:
-    response = agent.get("/forms")
-
-    assert "Set-Cookie" not in response.headers
-    assert "Cookie" not in response.headers.get("Vary", "")

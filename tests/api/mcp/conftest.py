@@ -26,8 +26,6 @@ ALL_SCOPES = (Scope.FORMS_READ, Scope.FORMS_WRITE, Scope.RESPONSES_READ)
 
 
 class Host:
-    """A connected host; `version` is the protocol it speaks."""
-
     def __init__(self, app: Flask, token: str, version: str = MODERN) -> None:
         self.app = app
         self.token = token
@@ -36,16 +34,13 @@ class Host:
 
     @property
     def is_modern(self) -> bool:
-        """Whether it speaks the era without sessions."""
         return self.version == MODERN
 
     def post(self, body: Any, headers: dict[str, str] | None = None) -> TestResponse:
-        """A body as it is."""
         sent = {"Authorization": f"Bearer {self.token}"} | (headers or {})
         return self.app.test_client(use_cookies=False).post("/mcp/app", json=body, headers=sent)
 
     def send(self, method: str, params: dict[str, Any] | None = None) -> TestResponse:
-        """A request with what its era asks for."""
         params = dict(params or {})
         headers = {"MCP-Protocol-Version": self.version}
         if self.is_modern:
@@ -63,7 +58,6 @@ class Host:
         return answer
 
     def result(self, method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
-        """The result of a request that is answered."""
         answer = self.send(method, params)
         assert answer.status_code == 200, answer.text
         assert answer.headers["Cache-Control"] == "private, no-store"
@@ -74,7 +68,6 @@ class Host:
         return result
 
     def use(self, tool: str, **arguments: Any) -> mcp_types.CallToolResult:
-        """The result of a tool, also where it is a refusal."""
         found = self.result("tools/call", {"name": tool, "arguments": arguments})
         result = mcp_types.CallToolResult.model_validate(found)
         if not result.is_error:
@@ -85,7 +78,6 @@ class Host:
 
 
 def as_described(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Without what is taken in more forms than a schema without free keys can describe."""
     found: dict[str, Any] = set_in(arguments)
     given = found.pop("followUps", None)
     if isinstance(given, list) and all(
@@ -96,7 +88,6 @@ def as_described(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def assert_readable(body: dict[str, Any], method: str, version: str) -> None:
-    """The official types read the message, and the result as its version of the protocol has it."""
     if "error" in body:
         mcp_types.JSONRPCError.model_validate(body)
         return
@@ -106,7 +97,6 @@ def assert_readable(body: dict[str, Any], method: str, version: str) -> None:
 
 
 def assert_described(tool: str, result: mcp_types.CallToolResult) -> None:
-    """The structured content is as the schema of the tool says, and one text holds the same."""
     schema = closed(TOOLS[tool].listed(events=True)["outputSchema"])
     for validator in (Draft7Validator, Draft202012Validator):
         validator(schema).validate(result.structured_content)
@@ -117,7 +107,6 @@ def assert_described(tool: str, result: mcp_types.CallToolResult) -> None:
 
 
 def set_in(sent: Any) -> Any:
-    """Without what serialisers write for a value that is not set."""
     if isinstance(sent, list):
         return [set_in(each) for each in sent]
     if not isinstance(sent, dict):
@@ -126,7 +115,6 @@ def set_in(sent: Any) -> Any:
 
 
 def closed(schema: Any) -> Any:
-    """The schema, which admits nothing but what it names."""
     if isinstance(schema, list):
         return [closed(each) for each in schema]
     if not isinstance(schema, dict):
@@ -136,7 +124,6 @@ def closed(schema: Any) -> Any:
 
 
 def refused(result: mcp_types.CallToolResult) -> dict[str, str]:
-    """The four fields of a refusal."""
     assert result.is_error
     assert result.structured_content is None
     (block,) = result.content
@@ -152,15 +139,12 @@ Hosted = Callable[..., Host]
 
 @pytest.fixture(params=[MODERN, LEGACY])
 def version(request: pytest.FixtureRequest) -> str:
-    """Both eras, one after the other."""
     found: str = request.param
     return found
 
 
 @pytest.fixture
 def hosted(app: Flask, settings: Settings) -> Hosted:
-    """A new host of an account with these scopes."""
-
     def connect(
         account_id: str, scopes: Iterable[Scope] = ALL_SCOPES, version: str = MODERN
     ) -> Host:
@@ -173,5 +157,4 @@ def hosted(app: Flask, settings: Settings) -> Hosted:
 
 @pytest.fixture
 def host(hosted: Hosted, account: Account, version: str) -> Host:
-    """A host of the account, in both eras."""
     return hosted(account.id, version=version)

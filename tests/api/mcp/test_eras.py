@@ -26,7 +26,6 @@ def modern(
     meta: Any = None,
     **headers: str | None,
 ) -> TestResponse:
-    """A modern request; `meta` and `headers` replace what is right, None leaves a header out."""
     meta = {VERSION: MODERN, CAPABILITIES: {}} if meta is None else meta
     given = {"MCP-Protocol-Version": MODERN, "Mcp-Method": method}
     if "name" in (params or {}):
@@ -45,7 +44,6 @@ def legacy(host: Host, method: str, params: Any = None, **headers: str) -> TestR
 
 
 def error(answer: TestResponse) -> tuple[int, int]:
-    """Status and code of the refusal of this request."""
     body = mcp_types.JSONRPCError.model_validate(answer.json)
     assert body.id == "a-1"
     assert body.error.message
@@ -83,23 +81,6 @@ def test_a_header_that_is_not_that_of_the_body_is_a_mismatch(host: Host) -> None
     encoded = f"=?base64?{base64.b64encode(b'list_forms').decode()}?="
     for name in ("  list_forms ", encoded):
         assert modern(host, "tools/call", CALL, Mcp_Name=name).status_code == 200
-
-
-def test_what_is_not_served_needs_its_name_all_the_same(host: Host) -> None:
-    for method, name, value in (("prompts/get", "name", "a"), ("resources/read", "uri", "a:b")):
-        assert error(modern(host, method, {name: value}, Mcp_Name="other")) == (400, -32020)
-        assert error(modern(host, method, {name: value}, Mcp_Name=value)) == (404, -32601)
-
-
-def test_an_unsupported_version_comes_before_the_capabilities(host: Host) -> None:
-    for requested in ("2026-01-01", "DRAFT", "2031-01-01"):
-        meta = {VERSION: requested, CAPABILITIES: 7}
-        answer = modern(host, "nothing", meta=meta, MCP_Protocol_Version=requested)
-        assert error(answer) == (400, -32022)
-        assert answer.json["error"]["data"] == {"supported": [MODERN], "requested": requested}
-    for capabilities in (None, 7, [], "x", True):
-        meta = {VERSION: MODERN, CAPABILITIES: capabilities}
-        assert error(modern(host, "nothing", meta=meta)) == (400, -32602)
 
 
 UNKNOWN = ["initialize", "ping", "logging/setLevel", "resources/subscribe", "nothing", ""]

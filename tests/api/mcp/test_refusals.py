@@ -6,7 +6,6 @@ from json import loads
 from typing import Any
 
 import pytest
-from flask import Flask
 from mcp_types import JSONRPCError
 from sqlalchemy.exc import OperationalError
 from werkzeug.test import TestResponse
@@ -16,7 +15,6 @@ from api.mcp.tools.table import TOOLS
 from tests.api.mcp.conftest import ALL_SCOPES, LEGACY, MODERN, Host, Hosted
 from tests.api.subscriptions.subscribing import Deadlock
 from tests.oauth.test_token_use import every_end
-from tests.pages.creator_client import creator
 from webapp.base.config import Settings
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import Scope
@@ -29,7 +27,6 @@ JSON = {"Content-Type": "application/json"}
 def call(
     host: Host, body: bytes = PING, method: str = "POST", path: str = "/mcp/app", **headers: str
 ) -> TestResponse:
-    """A request of which only the token and the content type are given; "" drops a header."""
     given = {"Authorization": f"Bearer {host.token}"} | JSON
     given |= {name.replace("_", "-"): value for name, value in headers.items()}
     sent = {name: value for name, value in given.items() if value}
@@ -38,7 +35,6 @@ def call(
 
 
 def refusal(answer: TestResponse) -> tuple[int, int]:
-    """Status and code of a refusal that answers no request."""
     body = answer.get_json()
     assert body.pop("id") is None
     error = JSONRPCError.model_validate(body | {"id": 0}).error
@@ -50,20 +46,15 @@ def refusal(answer: TestResponse) -> tuple[int, int]:
 
 
 NO_JSON = [
-    *(b"", b"   ", b"{", b"[" * 100_000, b'{"a":' * 100_000, b'{"id":7,"id":8}', b'{"id":NaN}'),
-    *(b'{"id":Infinity}', b'{"id":1e999}', b'{"id":' + b"9" * 5000 + b"}", b'{"id":"\xff"}'),
-    *(b'{"id":"\xe2\x82"}', '{"id":7}'.encode("utf-16"), b"\x00"),
+    *(b"", b"{", b"[" * 100_000, b'{"id":7,"id":8}', b'{"id":NaN}', b'{"id":1e999}'),
+    *(b'{"id":' + b"9" * 5000 + b"}", b'{"id":"\xff"}', '{"id":7}'.encode("utf-16")),
 ]
 NO_MESSAGES = [
-    *(b"7", b"null", b"{}", b'{"jsonrpc":"1.0","method":"ping"}'),
-    *(b'{"jsonrpc":2.0,"method":"ping"}', b'{"jsonrpc":"2.0","method":7}'),
-    *(b'{"jsonrpc":"2.0","result":{}}', b"[]", b"[%b]" % PING, b"[%b,%b]" % (PING, PING)),
+    *(b"7", b'{"jsonrpc":"1.0","method":"ping"}', b'{"jsonrpc":"2.0","method":7}', b"[%b]" % PING),
     *(b'{"jsonrpc":"2.0","id":%b,"method":"ping"}' % each for each in (b"null", b"true", b"1.5")),
-    b'{"jsonrpc":"2.0","id":[7],"method":"ping"}',
 ]
 NO_TYPES: list[dict[str, str]] = [
     {"Content_Type": "text/plain"},
-    {"Content_Type": ""},
     {"Content_Type": "application/json; charset=utf-16"},
     {"Content_Encoding": "gzip"},
 ]
@@ -119,13 +110,6 @@ def test_on_loopback_every_loopback_origin_may_call(host: Host) -> None:
             assert each.headers["Access-Control-Expose-Headers"] == "WWW-Authenticate"
 
 
-def test_only_post_is_possible(host: Host) -> None:
-    for method in ("GET", "HEAD", "PUT", "PATCH", "DELETE", "TRACE", "OPTIONS"):
-        answer = call(host, method=method, Authorization="")
-        assert (answer.status_code, answer.headers["Allow"]) == (405, "POST")
-        assert method == "HEAD" or refusal(answer) == (405, -32600)
-
-
 def test_the_page_of_an_allowed_origin_may_ask_before(host: Host) -> None:
     asks = {"Access_Control_Request_Method": "POST", "Authorization": "", "Content_Type": ""}
     answer = call(host, b"", "OPTIONS", Origin="http://localhost:6274", **asks)
@@ -136,16 +120,6 @@ def test_the_page_of_an_allowed_origin_may_ask_before(host: Host) -> None:
     assert headers["Access-Control-Allow-Methods"] == "POST"
     allowed = headers["Access-Control-Allow-Headers"].lower()
     assert allowed == "authorization, content-type, mcp-protocol-version, mcp-method, mcp-name"
-
-
-def test_a_slash_and_each_name_of_this_machine_are_the_endpoint(host: Host) -> None:
-    names = ("127.0.0.1:8000", "localhost:8000", "[::1]:8000")
-    for path, name in product(("/mcp/app", "/mcp/app/"), names):
-        at: dict[str, Any] = {"path": path, "Host": name}
-        assert call(host, **at).get_json()["result"] == {}
-        assert refusal(call(host, method="GET", **at)) == (405, -32600)
-        assert refusal(call(host, Authorization="", **at)) == (401, -32600)
-        assert refusal(call(host, Origin="https://evil.example", **at))[0] == 403
 
 
 def test_a_body_too_large_comes_before_its_type(
@@ -192,14 +166,6 @@ def test_a_request_is_answered_with_its_id(host: Host) -> None:
     assert (posted.status_code, posted.json["error"]["code"], posted.json["id"]) == (400, -32600, 7)
 
 
-def test_headers_of_sessions_and_streams_are_ignored(host: Host) -> None:
-    answer = call(host, Mcp_Session_Id="s", Last_Event_ID="9", Cookie="askback_session=x")
-
-    assert answer.json == {"jsonrpc": "2.0", "id": 7, "result": {}}
-    assert {"Set-Cookie", "Mcp-Session-Id"}.isdisjoint(answer.headers.keys())
-    assert "Cookie" not in answer.headers.get("Vary", "")
-
-
 @pytest.mark.settings(
     public_url="https://ask.example.org",
     trusted_hosts=frozenset({"other.example.org"}),
@@ -224,21 +190,10 @@ def test_elsewhere_our_own_and_the_named_origins_may_call(host: Host) -> None:
         assert answer.status_code == status
 
 
-def test_a_browser_that_is_signed_in_has_no_token(app: Flask, account: Any) -> None:
-    signed_in = creator(app, account)
-    signed_in.page("/forms")
-
-    answer = signed_in.client.post("/mcp/app", json={}, base_url="http://127.0.0.1:8000")
-
-    assert answer.status_code == 401
-    assert "Set-Cookie" not in answer.headers
-
-
-@pytest.mark.parametrize("times", [1, 2])
 def test_a_call_that_the_database_gave_up_is_run_again(
-    hosted: Hosted, account: Any, version: str, times: int, monkeypatch: pytest.MonkeyPatch
+    host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    host, left = hosted(account.id, version=version), [Deadlock()] * times
+    left = [Deadlock()] * 2
 
     def given_up(*_given: Any) -> list[Any]:
         if left:
@@ -287,7 +242,6 @@ EVERYTHING = [
 
 
 def challenges(host: Host) -> set[str]:
-    """The challenges of every method and every tool, which are refused."""
     return {challenge(host.send(method, params)) for method, params in EVERYTHING}
 
 
@@ -357,13 +311,6 @@ def test_a_tool_asks_for_its_scope_and_those_held_before_it_reads_arguments(
         f"{METADATA}, {ALL}"
     )
     assert hosted(account.id, [needed], version).use(name, a=1).is_error
-
-
-def test_an_unknown_tool_is_no_matter_of_scopes(hosted: Hosted, account: Any, version: str) -> None:
-    answer = hosted(account.id, [], version).send("tools/call", {"name": "nothing"})
-
-    assert answer.status_code == (400 if version == MODERN else 200)
-    assert answer.json["error"]["code"] == -32602
 
 
 @pytest.mark.parametrize("method", sorted(METHODS.keys() - {"tools/call"}))

@@ -24,14 +24,12 @@ from webapp.records.responses.models import ResponseSession
 
 
 def optional(tool: Tool) -> list[str]:
-    """The arguments that may be absent."""
     schema: Any = tool.listed(events=True)["inputSchema"]
     return [name for name in schema["properties"] if name not in schema.get("required", ())]
 
 
 @pytest.fixture
 def known(app: Flask, account: Account) -> dict[str, str]:
-    """Arguments with which every tool does something, and no wait lasts."""
     with app.app_context():
         form = make_form(account.id)
         recording_id = make_spoken_answer(form, "k" * 32).id
@@ -44,7 +42,6 @@ def known(app: Flask, account: Account) -> dict[str, str]:
 
 
 def same(result: CallToolResult) -> dict[str, Any]:
-    """What a second call answers, too."""
     found = result.structured_content or refused(result)
     return {name: value for name, value in found.items() if name not in NEW}
 
@@ -60,7 +57,6 @@ every_tool = pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: to
 def test_a_wrong_argument_is_refused_in_words(
     tool: Tool, hosted: Hosted, account: Account, draft_id: str, form: Any
 ) -> None:
-    """Carried out, or refused in our words."""
     host, known = hosted(account.id), {"draftId": draft_id, "formId": form.id}
     with host.app.app_context():
         make_response(form)  # so that nothing is waited for
@@ -110,52 +106,20 @@ def test_an_argument_that_serialisers_write_as_unset_is_absent(
         assert same(found) == same(absent) or (field, unset) in CLEAR, (field, unset)
 
 
-def test_what_is_unset_in_a_question_or_in_all_is_absent(hosted: Hosted, account: Account) -> None:
-    host = hosted(account.id)
-    unset = [
-        {"text": "Who?", "id": None, "context": None},
-        {"text": "Why?", "id": "", "context": ""},
-    ]
-
-    made = host.use("create_form_draft", title=None, questions=unset).structured_content or {}
-
-    assert [question.keys() for question in made["questions"]] == [{"id", "text"}] * 2
-    for arguments in (None, "", []):
-        found = host.result("tools/call", {"name": "list_forms", "arguments": arguments})
-        assert found["structuredContent"]["formCount"] == 0
-
-
-def test_an_update_by_a_serialiser_that_writes_every_field_changes_one(
-    hosted: Hosted, account: Account, draft_id: str
-) -> None:
-    host = hosted(account.id)
-    before = host.use("get_form_draft", draftId=draft_id).structured_content or {}
-    unset = dict.fromkeys(optional(TOOLS["update_form_draft"]))
-
-    found = host.use("update_form_draft", **unset | {"draftId": draft_id, "goal": "Why"})
-
-    after = found.structured_content or {}
-    assert after == {name: before[name] for name in after} | {"goal": "Why", "revision": 2}
-
-
 CREATE, CHANGE = "POST /drafts", "PATCH /drafts/{draftId}"
 PUBLISH, RESPONSES = "POST /drafts/{draftId}/publish", "/forms/{formId}/responses"
 # a call by REST, its tool, what both are given, and the code of the refusal
 REFUSED: list[tuple[str, str, dict[str, Any], str]] = [
     (CREATE, "create_form_draft", {"title": 7}, "validation_failed"),
-    (CREATE, "create_form_draft", {"colour": "red"}, "unknown_field"),
     (CREATE, "create_form_draft", {"title": "a\0"}, "invalid_text"),
     (CREATE, "create_form_draft", {"followUpMode": "smart"}, "context_required"),
     (CREATE, "create_form_draft", {"questions": ["x" * 300_000]}, "payload_too_large"),
-    (CHANGE, "update_form_draft", {"title": 7}, "validation_failed"),
     (CHANGE, "update_form_draft", {}, "draft_already_published"),
-    ("PATCH /drafts/drf_x", "update_form_draft", {"draftId": "drf_x"}, "draft_not_found"),
     ("GET /drafts/drf_x", "get_form_draft", {"draftId": "drf_x"}, "draft_not_found"),
     (PUBLISH, "publish_form_draft", {}, "draft_not_confirmed"),
     (PUBLISH, "publish_form_draft", {}, "confirmation_stale"),
     (PUBLISH, "publish_form_draft", {}, "draft_incomplete"),
     ("GET /forms/frm_x", "get_form", {"formId": "frm_x"}, "form_not_found"),
-    ("GET /forms/x/responses", "get_form_responses", {"formId": "x"}, "form_not_found"),
     (f"GET {RESPONSES}?since=x", "get_form_responses", {"since": "x"}, "invalid_since"),
     ("GET /forms/{formId}/attachments/x", "get_attachment", {"attachmentId": "x"}, "not_found"),
     ("POST /forms/{formId}/agent-tokens", "create_agent_token", {"label": 7}, "validation_failed"),

@@ -13,12 +13,10 @@ def cursor(form_id: str, position: int) -> str:
 
 
 def taken(limit: int = 100, room: Room | None = None, *, now: datetime) -> list[Claimed]:
-    """What a process without anything in flight of its own claims."""
     return claim(limit, room or Room(PLACES), cursor_of=cursor, now=now)
 
 
 def release_lost(*, now: datetime) -> None:
-    """As a process that begins does after some seconds, while nobody else lives."""
     leases = Leases()
     for _ in range(SILENT_LOOKS + 1):
         leases.look(now=now)

@@ -26,7 +26,6 @@ URL = "https://hooks.example.com/r/ab?k=9"
 
 
 def make_grant(account_id: str) -> str:
-    """The id of a new connection of the account."""
     issue_token(account_id, [Scope.RESPONSES_READ], "http://127.0.0.1:8000/api", now=utc_now())
     newest = select(OAuthGrant.id).order_by(OAuthGrant.created_at.desc(), OAuthGrant.id)
     earlier = db.session.scalars(newest.where(OAuthGrant.account_id == account_id)).all()
@@ -34,7 +33,6 @@ def make_grant(account_id: str) -> str:
 
 
 def asked_for(form: Any, grant_id: str, **changed: Any) -> Asked:
-    """What an agent asks for, with a secret of 24 bytes."""
     values: dict[str, Any] = {
         "url": URL,
         "host": "hooks.example.com:443",
@@ -44,7 +42,6 @@ def asked_for(form: Any, grant_id: str, **changed: Any) -> Asked:
 
 
 def subscribe_now(asked: Asked, **changed: Any) -> Granted:
-    """Subscribe with a connection that lasts for long."""
     now = changed.get("now", utc_now())
     values: dict[str, Any] = {
         "sealer": SEALER,
@@ -56,28 +53,23 @@ def subscribe_now(asked: Asked, **changed: Any) -> Granted:
 
 
 def subscriptions() -> list[EventSubscription]:
-    """All of them as they are stored, oldest first."""
     db.session.rollback()
     query = select(EventSubscription).order_by(EventSubscription.created_at, EventSubscription.id)
     return list(db.session.scalars(query.execution_options(populate_existing=True)))
 
 
 def deliveries() -> list[EventDelivery]:
-    """All of them as they are stored, in the order in which they are due."""
     db.session.rollback()
     query = select(EventDelivery).order_by(EventDelivery.next_at, EventDelivery.id)
     return list(db.session.scalars(query.execution_options(populate_existing=True)))
 
 
 def states() -> list[str]:
-    """The states of all deliveries."""
     return [delivery.state.value for delivery in deliveries()]
 
 
 @dataclass
 class Subscriber:
-    """An agent with a form, at a moment that the test moves."""
-
     form: Any
     grant_id: str
     clock: Clock
@@ -98,7 +90,6 @@ class Subscriber:
             complete_response(self.form.share_token, key, responder_name="", now=now)
 
     def settle(self, *states: DeliveryState) -> None:
-        """Settle the pending deliveries in the order of their completion."""
         pending = select(EventDelivery).where(EventDelivery.state == DeliveryState.PENDING)
         with write_transaction():
             found = db.session.scalars(pending.order_by(EventDelivery.position)).all()
@@ -107,7 +98,6 @@ class Subscriber:
                 delivery.attempts, delivery.body = 3, "{}"
 
     def stamps(self) -> list[int]:
-        """Those of the completed responses, in their order."""
         stamp = ResponseSession.completed_stamp
         query = select(stamp).where(stamp.is_not(None)).order_by(stamp)
         return [found for found in db.session.scalars(query) if found]

@@ -5,10 +5,8 @@ import hashlib
 import hmac
 import json
 import socket
-import time
 import tracemalloc
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -25,7 +23,6 @@ MEBIBYTE = b"x" * 2**20
 
 @pytest.fixture
 def canary(monkeypatch: pytest.MonkeyPatch) -> list[object]:
-    """The addresses that anything connected to."""
     connected: list[object] = []
     monkeypatch.setattr(
         socket, "create_connection", lambda address, **_: connected.append(address) or _refuse()
@@ -59,12 +56,6 @@ def test_a_callback_is_an_https_address_of_a_name(url: str, host: str) -> None:
     assert callbacks.check_callback_url(url) == host
 
 
-@pytest.mark.parametrize("url", ["https://hooks.example.com:444/", "https://8.8.8.8/", ""])
-def test_nothing_else_is_a_callback(url: str) -> None:
-    with pytest.raises(Unreachable, match="invalid_url"):
-        callbacks.check_callback_url(url)
-
-
 def test_an_allowed_origin_lifts_the_rules_for_itself_alone(canary: list[object]) -> None:
     allowed = frozenset({"http://127.0.0.1:9000", "https://n8n.internal:5678", "http://[fd12::7]"})
     bounds = callbacks.callback_bounds(allowed)
@@ -96,21 +87,17 @@ HEADERS = b"".join(b"X-%d: %s\r\n" % (n, b"y" * 60_000) for n in range(90))
             (200, 65_536),
             id="announced",
         ),
-        pytest.param(says(b"HTTP/1.1 204 No Content\r\n\r\n"), (204, 0), id="204"),
         pytest.param(
             says(b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1/\r\n\r\n"), (302, 0), id="302"
         ),
-        pytest.param(says(OK, *[b"X-Y: y\r\n"] * 200, b"\r\n"), "invalid_reply", id="many headers"),
         pytest.param(says(OK + b"X: " + MEBIBYTE + b"\r\n\r\n"), "invalid_reply", id="a long one"),
         pytest.param(says(OK + HEADERS + b"\r\n"), "invalid_reply", id="many long ones"),
-        pytest.param(says(b"HTTP/1.1 " + MEBIBYTE), "invalid_reply", id="status"),
         pytest.param(
             says(b"HTTP/1.1 100 Continue\r\n\r\n" * 40_000),
             "invalid_reply",
             id="continued for ever",
         ),
         pytest.param(says(b"hello\r\n\r\n"), "invalid_reply", id="no HTTP"),
-        pytest.param(says(b"\r\n"), "invalid_reply", id="nothing"),
     ],
 )
 def test_an_answer_costs_little_however_long_it_is(
@@ -130,38 +117,6 @@ def test_an_answer_costs_little_however_long_it_is(
     assert found == outcome
     assert most < 1_000_000
     assert receiver.connections == 1
-
-
-def test_an_answer_may_take_longer_than_connecting() -> None:
-    def answer(connection: socket.socket) -> None:
-        time.sleep(0.7)
-        connection.sendall(OK + b"Content-Length: 0\r\n\r\n")
-
-    with raw_receiver(answer) as receiver:
-        bounds = replace(
-            callbacks.callback_bounds(frozenset({receiver.origin})), connect_seconds=0.5
-        )
-
-        assert send(receiver.origin, bounds).status == 200
-
-
-@pytest.mark.parametrize(
-    ("outcome", "failure"),
-    [
-        *((status, "http_4xx") for status in (301, 308, 400, 404, 410, 413, 429)),
-        *((status, "http_5xx") for status in (500, 503, 599)),
-        ("timed_out", "timeout"),
-        ("tls_failed", "tls_error"),
-        *(
-            (Unreachable(reason), "connection_refused")
-            for reason in ("address_refused", "unresolved", "connection_failed", "invalid_reply")
-        ),
-    ],
-)
-def test_a_failure_has_one_of_six_names(outcome: str | int | Unreachable, failure: str) -> None:
-    found = Unreachable(outcome) if isinstance(outcome, str) else outcome
-
-    assert callbacks.failure_of(found) == failure
 
 
 KEY = bytes(range(32))
@@ -198,7 +153,7 @@ def test_a_rotated_secret_signs_alongside_the_new_one() -> None:
         Webhook(secret).verify(BODY, headers)
 
 
-@pytest.mark.parametrize("size", [24, 25, 26, 32, 63, 64])
+@pytest.mark.parametrize("size", [24, 25, 64])
 def test_keys_of_24_to_64_bytes_are_taken_with_and_without_padding(size: int) -> None:
     key = bytes(200 + index % 56 for index in range(size))
     secret = "whsec_" + base64.b64encode(key).decode()
@@ -210,19 +165,10 @@ def test_keys_of_24_to_64_bytes_are_taken_with_and_without_padding(size: int) ->
     ("secret", "reason"),
     [
         ("", "whsec_"),
-        (base64.b64encode(KEY).decode(), "whsec_"),
-        ("WHSEC_" + SIGNING[6:], "whsec_"),
-        ("whsec_", "0 bytes"),
         ("whsec_" + base64.b64encode(bytes(23)).decode(), "23 bytes"),
         ("whsec_" + base64.b64encode(bytes(65)).decode(), "65 bytes"),
-        ("whsec_aGVsbG8=", "5 bytes"),
-        ("whsec_" + "A" * 10_000, "7500 bytes"),
         (SIGNING[:-3] + "-_=", "base64"),
         (SIGNING + "\n", "base64"),
-        (" " + SIGNING, "whsec_"),
-        (SIGNING[:20] + " " + SIGNING[20:], "base64"),
-        (SIGNING[:20] + "=" + SIGNING[20:], "base64"),
-        (SIGNING + "é", "base64"),
         ("whsec_" + "A" * 33, "base64"),
     ],
 )
@@ -241,7 +187,6 @@ Body = Callable[[str], bytes]  # the body to answer to a challenge
 def judged(
     reply: Body, status: int = 200, content_type: str = ""
 ) -> tuple[callbacks.Unverified | None, bytes]:
-    """What becomes of a receiver that answers so, and the request that it was sent."""
     seen: list[bytes] = []
 
     def answer(connection: socket.socket) -> None:
@@ -294,34 +239,12 @@ def test_anything_else_fails(reply: Body | bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "failure"),
-    [
-        *((status, "challenge_failed") for status in (300, 301, 304, 307)),
-        *((status, "http_4xx") for status in (400, 401, 410, 413, 425, 429)),
-        *((status, "http_5xx") for status in (500, 503)),
-    ],
-)
-def test_a_status_beyond_2xx_fails_whatever_it_echoes(status: int, failure: str) -> None:
-    assert failure_in(judged(echo, status)[0]) == failure
-
-
-@pytest.mark.parametrize(
     ("status", "content_type", "body", "answered", "taken"),
     [
         (200, "text/plain", b"Accepted", "200 with 8 bytes of text/plain", True),
-        (
-            200,
-            "Application/JSON; charset=utf-8",
-            b"{}",
-            "200 with 2 bytes of Application/JSON",
-            True,
-        ),
-        (202, "", b"", "202 with 0 bytes of no type", True),
         (200, "text/html", b"x" * 70_000, "200 with more than 65,536 bytes of text/html", True),
         (200, "approve/this.address.now", b"", "200 with 0 bytes of no type", True),
-        (200, "text/<b>x", b"", "200 with 0 bytes of no type", True),
         (302, "text/html", b"x", "302 with 1 bytes of text/html", False),
-        (404, "text/html", b"x", "404 with 1 bytes of text/html", False),
         (503, "text/html", b"x", "503 with 1 bytes of text/html", False),
     ],
 )

@@ -5,25 +5,21 @@ from datetime import timedelta
 
 import orjson
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import update
 
 from tests.conftest import Clock
 from tests.databases import both_databases
 from tests.domain.events.claiming import release_lost, taken
 from tests.event_factories import make_delivery, make_subscription
 from tests.factories import make_account, make_form
-from webapp.base.database import db, from_millis, to_millis, utc_now
+from webapp.base.database import db, from_millis, utc_now
 from webapp.base.vocabulary import DeliveryKind, DeliveryState, ErrorProfile
-from webapp.events.delivering import Claimed, Leases, renew
+from webapp.events.delivering import Leases, renew
 from webapp.records.accounts.models import Account
 from webapp.records.events import CallbackEndpoint, EventDelivery, EventSubscription
 from webapp.records.forms import Form
 
 pytestmark = [pytest.mark.usefixtures("app_context"), both_databases]
-
-
-def ids(claimed: list[Claimed]) -> set[str]:
-    return {each.id for each in claimed}
 
 
 def change(model: type[db.Model], **values: object) -> None:  # type: ignore[name-defined]
@@ -104,23 +100,6 @@ def test_the_body_is_frozen_at_the_first_attempt(clock: Clock) -> None:
     }
 
 
-def test_a_cursor_passes_what_is_settled_alone(clock: Clock) -> None:
-    subscription = make_subscription(make_form(make_account().id))
-    start = to_millis(clock.now)
-    states = (DeliveryState.DELIVERED, DeliveryState.ABANDONED, DeliveryState.SENDING)
-    for place, state in enumerate(states):
-        make_delivery(
-            subscription,
-            state=state,
-            position=start + place,
-        )
-    make_delivery(subscription, position=start + 9, next_at=clock.now)
-
-    (claimed,) = taken(now=clock.now)
-
-    assert orjson.loads(claimed.body)["cursor"].endswith(f" {start + 1}")
-
-
 @pytest.mark.parametrize(
     ("model", "values"),
     [
@@ -198,27 +177,6 @@ def test_an_account_leaves_as_much_of_a_host_as_it_takes(clock: Clock) -> None:
     assert claimed.total() == 20
 
 
-def test_an_endpoint_shared_by_subscriptions_has_its_limit_once(clock: Clock) -> None:
-    form = make_form(make_account().id)
-    first = make_subscription(form)
-    for subscription in (first, make_subscription(form), make_subscription(form)):
-        make_delivery(subscription, endpoint_id=first.endpoint_id, next_at=clock.now)
-    change(EventSubscription, endpoint_id=first.endpoint_id)
-
-    assert len(taken(now=clock.now)) == 2
-
-
-def test_a_receiver_with_many_delays_nobody(clock: Clock) -> None:
-    form = make_form(make_account().id)
-    slow, live = make_subscription(form), make_subscription(form)
-    long_ago = clock.now - timedelta(hours=1)
-    for _ in range(30):
-        make_delivery(slow, next_at=long_ago)
-    quick = make_delivery(live, next_at=clock.now)
-
-    assert quick.id in ids(taken(2, now=clock.now))
-
-
 def test_a_probe_goes_alone(clock: Clock) -> None:
     subscription = make_subscription(make_form(make_account().id))
     for _ in range(3):
@@ -227,12 +185,3 @@ def test_a_probe_goes_alone(clock: Clock) -> None:
 
     assert len(taken(now=clock.now)) == 1
     assert taken(now=clock.now) == []
-
-
-def test_a_claim_takes_no_more_than_it_can_attempt(clock: Clock) -> None:
-    form = make_form(make_account().id)
-    for _ in range(3):
-        make_delivery(make_subscription(form), next_at=clock.now)
-
-    assert len(taken(2, now=clock.now)) == 2
-    assert len(db.session.scalars(select(EventDelivery).filter_by(state="pending")).all()) == 1

@@ -24,12 +24,10 @@ from tests.domain.events.subscribing import (
 from tests.event_factories import make_delivery, make_subscription
 from tests.factories import make_account, make_answer, make_form, make_response
 from webapp.answers.answering import complete_response, withdraw_response
-from webapp.app import background
-from webapp.base.database import db, execute, read_rows, to_millis, utc_now, write_transaction
+from webapp.base.database import db, execute, utc_now, write_transaction
 from webapp.base.sealing import Sealer
 from webapp.base.vocabulary import DeliveryKind, DeliveryState, RevokedReason, SubscriptionEnd
 from webapp.events import subscriptions as module
-from webapp.events.delivering import purge_settled
 from webapp.events.endings import end_expired, note_unqueued, purge_ended, unsubscribe
 from webapp.events.outbox import event_id_of
 from webapp.events.subscriptions import secret_place
@@ -145,19 +143,6 @@ def test_an_expired_subscription_keeps_its_host_alone(agent: Subscriber, form: A
     assert deliveries()[0].settled_at == agent.clock.now
 
 
-def test_a_long_queue_is_cancelled_in_short_transactions(
-    agent: Subscriber, form: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("webapp.events.endings.BATCH_ROWS", 2)
-    agent.subscribe(ttl_seconds=300)
-    for _ in range(5):
-        make_response(form)
-
-    assert list(end_expired(agent.clock.forward(seconds=300))) == [1, 2, 2, 1]
-
-    assert states() == ["cancelled"] * 5
-
-
 def test_a_previous_secret_is_erased_after_a_day(agent: Subscriber, form: Any) -> None:
     asked = agent.ask(ttl_seconds=7 * 86_400)
     for letter in "AB":
@@ -205,11 +190,6 @@ def test_a_refresh_tells_of_what_was_completed_while_events_were_off(agent: Subs
     assert [subscribe_now(asked).truncated for _ in range(2)] == [True, False]
 
 
-def test_subscriptions_and_deliveries_are_looked_after_while_serving(app_context: None) -> None:
-    assert end_expired in background.EXPIRIES
-    assert {purge_ended, purge_settled} <= set(background.WORK[background.PURGE_SECONDS])
-
-
 KEY = "a" * 32
 
 
@@ -248,18 +228,6 @@ def test_completing_queues_a_delivery_for_each_live_subscription(form: Any) -> N
         assert (each.answer_count, each.position) == (2, done.completed_stamp)
         assert (each.attempts, each.body, each.settled_at) == (0, None, None)
         assert now <= each.next_at == each.created_at <= utc_now()
-
-
-def test_a_delivery_is_due_at_once_also_when_the_clock_was_set_back(form: Any) -> None:
-    make_subscription(form)
-    make_answer(form, KEY)
-    now = utc_now() - timedelta(hours=1)
-
-    complete_response(form.share_token, KEY, responder_name="", now=now)
-
-    (delivery,) = deliveries()
-    assert delivery.next_at == now
-    assert delivery.position > to_millis(now)
 
 
 def test_withdrawing_cancels_what_is_not_settled(form: Any) -> None:
@@ -315,16 +283,3 @@ def test_expired_ended_and_foreign_ones_take_no_room(
     agent.subscribe(url=f"{URL}&n=3")
 
     assert len(subscriptions()) == 4
-
-
-def test_unsubscribing_from_what_is_unknown_does_nothing(
-    agent: Subscriber,
-) -> None:
-    key = agent.subscribe().subscription_id
-    other = make_form(agent.form.account_id)
-
-    unsubscribe(other.account_id, other.id, key, now=utc_now())
-    unsubscribe(other.account_id, other.id, "sub_unknown", now=utc_now())
-
-    assert [each.ended_at for each in subscriptions()] == [None]
-    assert read_rows(db.select(EventSubscription.url))[0][0] == URL

@@ -17,7 +17,6 @@ from webapp.base.database import utc_now
 from webapp.drafts.confirmations import return_draft
 from webapp.oauth import connections
 from webapp.records.accounts.models import Account
-from webapp.web.limiter import limiter
 
 REVIEW = "http://127.0.0.1:8000/drafts/"
 OPENS = {"elicitation": {"form": {}, "url": {}}}
@@ -27,7 +26,6 @@ ACCEPTED = {"confirm": {"action": "accept"}}
 
 @pytest.fixture
 def no_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As after 25 seconds in which nothing happened."""
     monkeypatch.setattr(drafts, "WAIT_MAX_SECONDS", 0)
 
 
@@ -43,13 +41,11 @@ def opening(hosted: Hosted, account: Account) -> Host:
 
 
 def publish(host: Host, draft_id: str, **params: Any) -> dict[str, Any]:
-    """The result of one call; `params` beside the name and the arguments."""
     call = {"name": "publish_form_draft", "arguments": {"draftId": draft_id}}
     return host.result("tools/call", call | params)
 
 
 def asked(host: Host, draft_id: str, **params: Any) -> str:
-    """The state of a call that asks to open the review page."""
     result = publish(host, draft_id, **params)
     needed = InputRequiredResult.model_validate(result)
     assert result["resultType"] == "input_required"
@@ -66,12 +62,10 @@ def retried(host: Host, draft_id: str, state: Any, responses: Any = ACCEPTED) ->
 
 
 def told(result: dict[str, Any]) -> dict[str, str]:
-    """The four fields of a refusal."""
     return refused(CallToolResult.model_validate(result))
 
 
 def while_open(host: Host, draft_id: str, happens: Callable[[], object]) -> dict[str, Any]:
-    """The result of the call that goes on with the review page open, when this happens there."""
     call = partial(retried, host, draft_id, asked(host, draft_id))
     return while_waiting(host.app, call, happens)
 
@@ -143,22 +137,6 @@ MISSING += [{"confirm": each} for each in (None, "accept", {}, {"action": None})
 MISSING += [{"confirm": {"action": each}} for each in (["accept"], "Accept")]
 
 
-@pytest.mark.usefixtures("no_wait")
-def test_an_accepted_call_without_a_confirmation_sends_nobody_there_again(
-    host: Host, agent: Agent, draft_id: str, confirm: Confirm
-) -> None:
-    before = asked(host, draft_id)
-    fields = told(retried(host, draft_id, before))
-    confirm(draft_id)
-    agent.patch(f"/drafts/{draft_id}", json={"title": "Changed"})
-    again = asked(host, draft_id, inputResponses=ACCEPTED, requestState=before)
-
-    assert fields["code"] == "draft_not_confirmed"
-    assert "do not send them there again" in fields["resolution"]
-    assert f"{REVIEW}{draft_id} and get_form_draft with" in fields["resolution"]
-    assert told(retried(host, draft_id, again))["code"] == "confirmation_stale"
-
-
 def test_a_missing_answer_or_a_forged_state_asks_again(host: Host, draft_id: str) -> None:
     state = asked(host, draft_id)
     payload, _, mac = state.rpartition(".")
@@ -221,16 +199,3 @@ def test_a_client_that_opens_no_addresses_is_refused(host: Host, draft_id: str) 
         found = refused(host.use("publish_form_draft", draftId=draft_id))
         assert found["code"] == "draft_not_confirmed"
         assert retried(host, draft_id, state)["isError"]
-
-
-@pytest.mark.settings(limit_publish="1/minute")
-def test_being_asked_uses_no_quota(host: Host, draft_id: str, confirm: Confirm) -> None:
-    limiter.reset()
-    states = [asked(host, draft_id) for _ in range(4)]
-    confirm(draft_id)
-
-    result = retried(host, draft_id, states[0])
-
-    assert result["resultType"] == "complete"
-    assert result["structuredContent"]["idempotent"] is False
-    assert "requestState" not in result

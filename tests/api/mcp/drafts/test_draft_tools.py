@@ -1,49 +1,23 @@
 """Drafts and their prepared follow-ups by tools and by REST, and what an agent says of a change."""
 
-from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote
 
-import psycopg
 import pytest
 from flask import Flask
-from sqlalchemy.exc import OperationalError
 
 from tests.api.conftest import Agent, Confirm, refusal
-from tests.api.mcp.conftest import MODERN, Host, Hosted, refused
-from tests.databases import both_databases, on_postgresql
-from tests.races.threads import each_statement
+from tests.api.mcp.conftest import Host, Hosted, refused
+from tests.databases import both_databases
 from webapp.base.database import db, utc_now
 from webapp.drafts.editing import update_draft
 from webapp.records.accounts.models import Account
-from webapp.records.drafts import Draft, DraftRevision, get_draft
+from webapp.records.drafts import Draft, DraftRevision
 from webapp.records.forms import Form
-
-REVIEW = "http://127.0.0.1:8000/drafts/"
-GIVEN = {
-    "title": "Rota",
-    "goal": "Find out",
-    "context": "Nobody may read this",
-    "questions": ["Who changed it?", {"id": "why", "text": "Why?", "context": "In short"}],
-    "followUpMode": "smart",
-    "responseLimit": "one",
-}
 
 
 def without(content: Any, *names: str) -> dict[str, Any]:
     return {name: value for name, value in content.items() if name not in names}
-
-
-def test_a_draft_is_created_as_by_rest(host: Host, agent: Agent) -> None:
-    made = host.use("create_form_draft", **GIVEN).structured_content
-
-    by_rest = agent.get(f"/drafts/{made['draftId']}").json
-    assert without(made, "revision", "reviewUrl") == by_rest
-    assert (made["revision"], made["reviewUrl"]) == (1, REVIEW + made["draftId"])
-    created = agent.post("/drafts", json=GIVEN).json
-    ids = "draftId", "questions"
-    assert without(created, *ids) == without(by_rest, *ids)
-    assert "Nobody" not in str(made)
 
 
 def test_a_draft_tells_what_rest_tells_in_headers(
@@ -70,33 +44,7 @@ def test_a_draft_tells_what_rest_tells_in_headers(
     assert seen == [("none", False), ("current", False), ("stale", False), ("current", False)]
 
 
-@on_postgresql
-@pytest.mark.settings(limit_create_draft="1/minute")
-def test_a_call_that_the_database_gave_up_is_counted_once(
-    app: Flask, hosted: Hosted, account: Account
-) -> None:
-    host, given_up = hosted(account.id), []
-
-    def give_up(_connection: Any, _cursor: Any, statement: str, *_more: Any) -> None:
-        if statement.startswith("INSERT INTO drafts") and not given_up:
-            given_up.append(statement)
-            raise OperationalError(statement, None, psycopg.errors.SerializationFailure())
-
-    with each_statement(app, "before_cursor_execute", give_up):
-        made = host.use("create_form_draft")
-
-    assert given_up
-    assert not made.is_error
-    assert refused(host.use("create_form_draft"))["code"] == "rate_limited"
-
-
 WHY = "shorter, so that it fits a phone – “très” 📱"
-Say = Callable[..., Any]
-
-
-@pytest.fixture
-def version() -> str:
-    return MODERN
 
 
 def sent(note: str) -> dict[str, str]:
@@ -104,7 +52,6 @@ def sent(note: str) -> dict[str, str]:
 
 
 def notes(app: Flask) -> dict[int, str | None]:
-    """By the revisions of the only draft."""
     with app.app_context():
         draft = db.session.scalars(db.select(Draft)).one()
         kept = db.session.scalars(db.select(DraftRevision))
@@ -125,30 +72,7 @@ def test_a_note_is_kept_with_the_revision_that_it_came_with(agent: Agent, host: 
     assert notes(host.app) == {1: "First words", 2: WHY, 3: None, 4: "By a tool"}
 
 
-def test_a_note_is_decoded(agent: Agent) -> None:
-    for given, kept in (
-        ("   ", None),
-        ("%20", None),
-        ("shorter, a+b: it fits; 5%25", "shorter, a+b: it fits; 5%"),
-        (sent("📱" * 300)["Askback-Note"], "📱" * 300),  # 3600 characters
-    ):
-        made = agent.post("/drafts", json={}, headers={"Askback-Note": given})
-        with agent.app.app_context():
-            assert db.session.get_one(Draft, made.json["draftId"]).agent_note == kept
-
-
-def test_bodies_are_the_same_with_and_without_a_note(agent: Agent, host: Host) -> None:
-    plain = agent.post("/drafts", json={"title": "Rota"})
-    noted = agent.post("/drafts", json={"title": "Rota"}, headers=sent(WHY))
-    by_tool = host.use("create_form_draft", title="Rota", note=WHY).structured_content
-
-    assert noted.json | {"draftId": ""} == plain.json | {"draftId": ""}
-    assert WHY not in str(by_tool) + noted.text + str(noted.headers)
-    body = {"title": "Rota", "note": WHY}
-    assert refusal(agent.post("/drafts", json=body)) == (400, "unknown_field")
-
-
-MALFORMED = ["x" * 301, "x" * 3601, "%F0%9F%93%B1" * 301, "a%00b", "a%0Ab", "%C2%85", "%E2%80%AE"]
+MALFORMED = ["x" * 301, "%F0%9F%93%B1" * 301, "a%00b", "a%0Ab", "%E2%80%AE"]
 MALFORMED += ["%", "%4", "%ZZ", "%FF", "%C3", "%ED%A0%80", "%C0%AF", "é"]
 
 
@@ -169,18 +93,6 @@ def test_a_note_that_is_too_long_or_malformed_is_refused(
         found = refused(host.use("update_form_draft", draftId=draft_id, note=note, **change))
         assert (found["code"], found["message"][:6]) == ("validation_failed", "note: ")
     assert notes(app) == {1: None}
-
-
-def test_a_repeat_or_a_change_of_nothing_keeps_the_first_note(app: Flask, agent: Agent) -> None:
-    key, body = {"Idempotency-Key": "k1"}, {"title": "Rota"}
-    first = agent.post("/drafts", json=body, headers=key | sent("First words"))
-
-    again = agent.post("/drafts", json=body, headers=key | sent("Other words"))
-    for same in (body, {}):
-        agent.patch(f"/drafts/{first.json['draftId']}", json=same, headers=sent("Again"))
-
-    assert (again.status_code, again.json) == (201, first.json)
-    assert notes(app) == {1: "First words"}
 
 
 QUESTIONS = [
@@ -217,12 +129,10 @@ STORED: list[tuple[Any, Any]] = [
         {"q_2": [kept("Why?", "if_no"), kept("How?")]},
     ),
     ({"q_1": "Why?", "q_2": None}, {"q_1": [kept("Why?")]}),
-    ([[], ["Why?"]], {"q_2": [kept("Why?")]}),
     (
         [{"question": "q_1", "prepared": [{"text": "Why?"}]}, {"question": 2, "text": "How?"}],
         {"q_1": [kept("Why?")], "q_2": [kept("How?")]},
     ),
-    ({"q_1": ["x" * 300]}, {"q_1": [kept("x" * 300)]}),
     ({"q_1": ["<b>\u202eabc</b>\n"]}, {"q_1": [kept("<b>\u202eabc</b>\n")]}),
     ({}, {}),
 ]
@@ -248,23 +158,17 @@ def by_question(found: dict[str, Any]) -> Any:
 
 WRONG: list[tuple[Any, str, str]] = [
     ({"q_9": ["Why?"]}, "validation_failed", "followUps.q_9"),
-    ({"3": ["Why?"]}, "validation_failed", "followUps.3"),
     ({"0": ["Why?"]}, "validation_failed", "followUps.0"),
     ({"q_1": ["a", "b", "c", "d"]}, "validation_failed", "followUps.q_1"),
-    ({"q_1": [{"text": ""}]}, "validation_failed", "followUps.q_1[0].text"),
     ({"q_1": [{"text": " \n"}]}, "validation_failed", "followUps.q_1[0].text"),
     ({"q_1": [{"text": "x" * 301}]}, "validation_failed", "followUps.q_1[0].text"),
-    ({"q_1": [""]}, "validation_failed", "followUps.q_1[0]"),
-    ({"q_1": [{"when": "if_no"}]}, "validation_failed", "followUps.q_1[0].text"),
     ({"q_1": ["a", {"text": "b", "when": "never"}]}, "validation_failed", "followUps.q_1[1].when"),
     ({"q_1": [{"text": "a", "colour": 1}]}, "unknown_field", "followUps.q_1[0].colour"),
     ({"q_1": [{"text": "a\0"}]}, "invalid_text", "followUps.q_1[0].text"),
     ({"1": [" what WENT\twrong? "]}, "validation_failed", "followUps.1[0].text"),
-    ({"q_1": ["Why?"], "q_2": [{"text": "why? "}]}, "validation_failed", "followUps.q_2[0].text"),
     ({"q_1": ["Why?", "WHY?"]}, "validation_failed", "followUps.q_1[1].text"),
     ({"q_1": ["a"], "1": ["b"]}, "validation_failed", "followUps.q_1"),
     ({str(each): [] for each in range(21)}, "validation_failed", "followUps"),
-    (7, "validation_failed", "followUps"),
 ]
 
 
@@ -287,37 +191,6 @@ def test_wrong_ones_are_refused_by_their_path_and_store_nothing(
     assert prepared(agent, draft_id) == {"q_1": [kept("Kept?")]}
 
 
-def test_a_question_equal_to_a_follow_up_is_refused(agent: Agent, draft_id: str) -> None:
-    put(agent, draft_id, {"q_1": ["Since when?"]})
-
-    answer = agent.patch(f"/drafts/{draft_id}", json={"questions": [*QUESTIONS, "since When?"]})
-
-    assert refusal(answer) == (400, "validation_failed")
-    assert answer.json["message"].startswith("questions[2].text: ")
-    assert agent.get(f"/drafts/{draft_id}").headers["ETag"] == '"2"'
-
-
-def test_the_bodies_of_the_contract_take_none_and_name_the_way(agent: Agent, draft_id: str) -> None:
-    inside = [{**QUESTIONS[0], "followUps": ["Why?"]}]
-    for body in ({"followUps": {"1": ["Why?"]}}, {"questions": inside}):
-        answer = agent.patch(f"/drafts/{draft_id}", json=body)
-        assert refusal(answer) == (400, "unknown_field")
-        assert "PUT /drafts/{draftId}/follow-ups" in answer.json["resolution"]
-
-
-def test_a_list_may_name_each_question_as_often_as_it_has_follow_ups(agent: Agent) -> None:
-    asked = [f"Question {each}?" for each in range(20)]
-    draft_id = agent.post("/drafts", json={"questions": asked}).json["draftId"]
-    for several, status, stored in ((4, 400, 0), (3, 200, 60)):
-        given = [
-            {"question": place, "text": f"{place}, {each}?"}
-            for each in range(several)
-            for place in range(1, 21)
-        ]
-        assert put(agent, draft_id, given).status_code == status
-        assert sum(map(len, prepared(agent, draft_id).values())) == stored
-
-
 def test_a_change_makes_the_confirmation_stale_and_equal_ones_do_not(
     agent: Agent, draft_id: str, confirm: Confirm
 ) -> None:
@@ -331,18 +204,6 @@ def test_a_change_makes_the_confirmation_stale_and_equal_ones_do_not(
         put(agent, draft_id, given)
         found = agent.get(f"/drafts/{draft_id}").headers["Askback-Confirmation"]
         assert found == ("current" if given == equal else "stale")
-
-
-def test_if_match_and_the_note_are_as_with_patch(
-    agent: Agent, draft_id: str, account: Account
-) -> None:
-    def answer(**headers: str) -> Any:
-        return put(agent, draft_id, {"q_1": ["Why?"]}, headers=headers)
-
-    assert refusal(answer(**{"If-Match": '"9"'})) == (409, "revision_conflict")
-    assert answer(**{"If-Match": '"1"', "Askback-Note": "thin"}).headers["ETag"] == '"2"'
-    with agent.app.app_context():
-        assert get_draft(account.id, draft_id).agent_note == "thin"
 
 
 def test_a_published_draft_keeps_them_and_takes_no_others(
@@ -378,14 +239,6 @@ def test_what_the_creator_wrote_stays_theirs_and_is_named_as_changed(
     theirs = {"text": "Why then?", "when": "if_yes"}
     answer = put(agent, draft_id, {"q_1": [theirs, "How?"]}).json["followUps"]
     assert [each["preparedBy"] for each in answer["q_1"]] == ["creator", "agent"]
-
-
-def test_they_go_with_their_question(agent: Agent, draft_id: str) -> None:
-    put(agent, draft_id, {"q_1": ["Why?"], "q_2": ["How?"]})
-
-    agent.patch(f"/drafts/{draft_id}", json={"questions": QUESTIONS[1:]})
-
-    assert prepared(agent, draft_id) == {"q_2": [kept("How?")]}
 
 
 def test_a_tool_drafts_questions_and_follow_ups_in_one_call(host: Host) -> None:

@@ -9,7 +9,6 @@ import pytest
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from api import drafts
 from tests.api.conftest import Agent, Confirm, Connect, at_once, refusal, while_waiting
 from tests.api.mcp.conftest import LEGACY, MODERN, Hosted
 from tests.databases import both_databases
@@ -17,7 +16,6 @@ from tests.factories import make_account
 from webapp.answers import trash
 from webapp.base.database import utc_now
 from webapp.drafts import confirmations, editing
-from webapp.oauth import connections
 from webapp.oauth.account_deletion import delete_account
 from webapp.records.accounts.models import Account
 from webapp.records.content.draft_input import parse_draft_input
@@ -31,8 +29,6 @@ Says = Callable[..., None]
 
 @pytest.fixture
 def creator(app: Flask, account: Account, confirm: Confirm) -> Says:
-    """The creator of the account does something with a draft."""
-
     def says(what: str, draft_id: str, note: str | None = NOTE, **fields: Any) -> None:
         now, of = utc_now(), (account.id, draft_id)
         does: dict[str, Callable[[], object]] = {
@@ -113,28 +109,6 @@ def test_a_discarded_draft_is_refused_with_when_and_why(
         assert refused.json["message"].endswith(f"Z, with the note “{NOTE}”." if note else "Z.")
 
 
-def test_a_restored_draft_and_a_deleted_form_tell_of_no_discarding(
-    agent: Agent, draft_id: str, account: Account, confirm: Confirm
-) -> None:
-    now, of = utc_now(), (account.id, draft_id)
-    with agent.app.app_context():
-        trash.discard_draft(*of, note=NOTE, now=now)
-        trash.restore(account.id, now, now=now)
-        trash.discard_draft(*of, note=None, now=now)
-    again = said(agent, draft_id)
-    with agent.app.app_context():
-        trash.restore(account.id, now, now=now)
-    confirm(draft_id)
-    form_id = agent.post(f"/drafts/{draft_id}/publish").json["formId"]
-    with agent.app.app_context():
-        trash.delete_form(account.id, form_id, now=utc_now())
-    refused = agent.get(f"/drafts/{draft_id}/review")
-
-    assert again == ("discarded", None)
-    assert refusal(refused) == (404, "draft_not_found")
-    assert "discarded this draft at" not in refused.json["message"]
-
-
 def test_what_the_creator_changed_is_in_it(agent: Agent, draft_id: str, creator: Says) -> None:
     creator("changed", draft_id, title="Mine", goal="x" * 501, context="Secret")
 
@@ -164,15 +138,10 @@ def test_a_wait_ends_after_its_time_and_at_once_where_nothing_is_left_to_say(
         assert at_once(partial(agent.get, f"{path.format(made)}?wait=25")).status_code == 200
 
 
-def answer_to_wait(agent: Agent, path: str, happens: Callable[[], object]) -> TestResponse:
-    return while_waiting(agent.app, partial(agent.get, f"{path}?wait=25"), happens)
-
-
 @pytest.fixture(params=["rest", "tool", "legacy tool"])
 def ask(
     request: pytest.FixtureRequest, agent: Agent, hosted: Hosted, draft_id: str, account: Account
 ) -> Callable[[], TestResponse]:
-    """A call that waits for the draft."""
     if request.param == "rest":
         return partial(agent.get, f"/drafts/{draft_id}?wait=25")
     call = {"name": "get_form_draft", "arguments": {"draftId": draft_id, "timeoutSeconds": 25}}
@@ -182,8 +151,6 @@ def ask(
 
 @pytest.fixture
 def wait(app: Flask, ask: Callable[[], TestResponse]) -> Callable[[Callable[[], object]], Any]:
-    """The draft and its confirmation by a wait that began before the event."""
-
     def wait(happens: Callable[[], object]) -> Any:
         answer = while_waiting(app, ask, happens)
         if "result" in answer.json:
@@ -227,19 +194,6 @@ def test_a_change_and_a_publish_by_an_agent_end_a_wait_at_once(
 
 @pytest.mark.usefixtures("frequent_looks")
 @both_databases
-@pytest.mark.parametrize("state", ["returned", "discarded", "confirmed"])
-def test_another_state_ends_a_wait_for_the_review(
-    agent: Agent, draft_id: str, creator: Says, state: str
-) -> None:
-    happens = partial(creator, state, draft_id)
-
-    answer = answer_to_wait(agent, f"/drafts/{draft_id}/review", happens)
-
-    assert answer.json["state"] == state
-
-
-@pytest.mark.usefixtures("frequent_looks")
-@both_databases
 def test_a_wait_whose_token_ends_is_answered_as_a_new_request(
     agent: Agent, account: Account, ask: Callable[[], TestResponse]
 ) -> None:
@@ -252,25 +206,6 @@ def test_a_wait_whose_token_ends_is_answered_as_a_new_request(
     assert answer.status_code == new.status_code == 401
     assert answer.json | {"id": None} == new.json | {"id": None}
     assert answer.headers["WWW-Authenticate"] == new.headers["WWW-Authenticate"]
-
-
-def test_a_token_that_ends_during_the_last_look_hears_nothing(
-    agent: Agent, draft_id: str, account: Account, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    release = drafts.release_connections
-
-    def ends() -> None:
-        release()
-        with agent.app.app_context():
-            connections.disconnect_all(account.id, now=utc_now())
-
-    def change() -> None:
-        monkeypatch.setattr(drafts, "release_connections", ends)
-        agent.patch(f"/drafts/{draft_id}", json={"title": "New"})
-
-    answer = answer_to_wait(agent, f"/drafts/{draft_id}", change)
-
-    assert refusal(answer) == (401, "authentication_required")
 
 
 def test_a_wait_beyond_those_of_its_account_is_answered_at_once(

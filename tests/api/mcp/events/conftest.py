@@ -22,7 +22,6 @@ EXTENSION_CODES = {name: code - 12 for name, code in PLAIN_CODES.items()}
 
 @pytest.fixture(params=["legacy", "plain", "extension"])
 def host(request: pytest.FixtureRequest, hosted: Hosted, account: Any) -> Host:
-    """A host of the account in each of the three ways to be refused."""
     version = LEGACY if request.param == "legacy" else MODERN
     found = hosted(account.id, tuple(Scope), version)
     found.capabilities = DECLARED if request.param == "extension" else {}
@@ -30,7 +29,6 @@ def host(request: pytest.FixtureRequest, hosted: Hosted, account: Any) -> Host:
 
 
 def asked(form: Any, **changed: Any) -> dict[str, Any]:
-    """Parameters of `events/subscribe`; `url`, `secret` and `mode` are those of the delivery."""
     delivery = {"mode": "webhook", "url": URL, "secret": SECRET}
     delivery |= {name: changed.pop(name) for name in ("url", "secret", "mode") if name in changed}
     given = {"name": EVENT, "arguments": {"formId": form.id}, "delivery": delivery}
@@ -38,18 +36,15 @@ def asked(form: Any, **changed: Any) -> dict[str, Any]:
 
 
 def held(form: Any, url: str = URL) -> dict[str, Any]:
-    """Parameters of `events/unsubscribe`."""
     return {"name": EVENT, "arguments": {"formId": form.id}, "delivery": {"url": url}}
 
 
 def subscribe(host: Host, form: Any, **changed: Any) -> dict[str, Any]:
-    """What is granted, without what only the newer era has."""
     found = host.result("events/subscribe", asked(form, **changed))
     return {name: value for name, value in found.items() if name not in ("resultType", "_meta")}
 
 
 def error(host: Host, method: str, params: dict[str, Any]) -> dict[str, Any]:
-    """The error of a request that is refused, which has its id; checks the status of its code."""
     answer = host.send(method, params)
     body: dict[str, Any] = answer.get_json()
     assert body["id"] == 7
@@ -60,6 +55,5 @@ def error(host: Host, method: str, params: dict[str, Any]) -> dict[str, Any]:
 
 
 def named(host: Host, name: str, **data: Any) -> dict[str, Any]:
-    """An error of the table, in the numbers of this host."""
     codes = EXTENSION_CODES if host.is_modern and host.capabilities == DECLARED else PLAIN_CODES
     return {"code": codes[name], "message": name, "data": data}

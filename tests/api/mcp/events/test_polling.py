@@ -7,16 +7,14 @@ from flask import Flask
 from jsonschema import Draft202012Validator
 from sqlalchemy import Update, select, update
 
-from tests.api.mcp.conftest import Host, Hosted
-from tests.api.mcp.events.conftest import EVENT, asked, error, held, named, subscribe
+from tests.api.mcp.conftest import Host
+from tests.api.mcp.events.conftest import EVENT, asked, error, held, named
 from tests.api.subscriptions.subscribing import count_subscriptions
 from tests.factories import make_account, make_form, make_response
 from tests.voice.factories import make_spoken_answer
-from tests.webhook_receiver import Webhook
 from webapp.answers.answering import complete_response
 from webapp.answers.trash import delete_form
 from webapp.base.database import db, utc_now
-from webapp.base.vocabulary import Scope
 from webapp.events.outbox import event_id_of
 from webapp.records.responses.models import ResponseSession
 from webapp.records.responses.recordings import Recording
@@ -31,7 +29,6 @@ def parameters(form: Any, **changed: Any) -> dict[str, Any]:
 
 
 def poll(host: Host, form: Any, **changed: Any) -> dict[str, Any]:
-    """The next page, without what only the newer era has."""
     found = host.result("events/poll", parameters(form, **changed))
     return {name: value for name, value in found.items() if name not in ("resultType", "_meta")}
 
@@ -41,7 +38,6 @@ def ids(page: dict[str, Any]) -> list[str]:
 
 
 def complete(app: Flask, form: Any, count: int = 1, *, spoken: bool = False) -> list[str]:
-    """The ids of responses completed now, oldest first; spoken ones are being written down."""
     with app.app_context():
         before = set(db.session.scalars(select(ResponseSession.id)))
         for number in range(count):
@@ -103,13 +99,6 @@ def test_pages_are_bounded_and_lose_nothing(
     assert poll(host, form, cursor=page["cursor"])["events"] == []
 
 
-def test_cursors_are_those_of_webhooks(app: Flask, host: Host, form: Any, hook: Webhook) -> None:
-    cursor = subscribe(host, form)["cursor"]
-    sessions = complete(app, form)
-
-    assert ids(poll(host, form, cursor=cursor)) == sessions
-
-
 def test_what_is_older_than_asked_for_is_left_out_and_said(host: Host, form: Any) -> None:
     cursor = poll(host, form)["cursor"]
     complete(host.app, form)
@@ -124,7 +113,7 @@ def test_what_is_older_than_asked_for_is_left_out_and_said(host: Host, form: Any
     assert (ids(again), again["truncated"]) == (sessions, False)
 
 
-@pytest.mark.parametrize("cursor", ["altered", "a\x00b", "x" * 5000, None])
+@pytest.mark.parametrize("cursor", ["altered", "x" * 5000, None])
 def test_a_cursor_of_no_use_is_a_gap_and_no_error(
     app: Flask, host: Host, form: Any, cursor: str | None
 ) -> None:
@@ -178,22 +167,6 @@ def test_a_form_that_is_unknown_foreign_or_deleted_is_forbidden_in_the_same_word
     assert refused == [named(host, "Forbidden", reason=reason)] * 4
 
 
-@pytest.mark.parametrize(
-    "changed",
-    [
-        {"cursor": 7},
-        {"maxEvents": 0},
-        {"maxEvents": True},
-        {"maxEvents": "2"},
-        {"maxAgeMs": -1},
-        {"maxAgeMs": 1.5},
-        {"arguments": {}},
-    ],
-)
-def test_what_is_malformed_is_refused(host: Host, form: Any, changed: dict[str, Any]) -> None:
-    assert error(host, "events/poll", parameters(form, **changed))["code"] == -32602
-
-
 METHODS = ("events/list", "events/poll", "events/subscribe", "events/unsubscribe")
 
 
@@ -214,18 +187,6 @@ def test_arguments_are_closed_and_the_payload_stays_open(host: Host) -> None:
     assert payload.is_valid(sent)
     assert payload.is_valid(sent | {"answerCount": 2, "later": True})
     assert not payload.is_valid(sent | {"answerCount": "2"})
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_the_scope_responses_read_is_asked_for(
-    hosted: Hosted, account: Any, form: Any, version: str, method: str
-) -> None:
-    refused = hosted(account.id, [Scope.FORMS_READ], version).send(method, asked(form))
-
-    assert refused.status_code == 403
-    challenge = refused.headers["WWW-Authenticate"]
-    assert 'error="insufficient_scope"' in challenge
-    assert 'scope="forms:read responses:read"' in challenge
 
 
 @pytest.mark.settings(mcp_events_enabled=False)

@@ -30,9 +30,6 @@ def texts(result: CallToolResult) -> list[str]:
 
 
 def quoted(host: Host, tool: str, **arguments: Any) -> Any:
-    """The object of a result that may hold words of respondents, in its three blocks, without the
-    field that says so.
-    """
     result = host.use(tool, **arguments)
     assert not result.is_error, texts(result)
     sentence, json, mark = texts(result)
@@ -47,12 +44,10 @@ def quoted(host: Host, tool: str, **arguments: Any) -> Any:
 
 
 def refused(host: Host, tool: str, **arguments: Any) -> dict[str, str]:
-    """The four fields of a refusal."""
     return conftest.refused(host.use(tool, **arguments))
 
 
 def completed(app: Flask, form: Any, *answers: str, name: str = "") -> str:
-    """The id of a response with these answers, which was sent."""
     key = secrets.token_urlsafe(24)
     newest = db.select(Answer.session_id).where(Answer.form_id == form.id)
     with app.app_context():
@@ -63,14 +58,12 @@ def completed(app: Flask, form: Any, *answers: str, name: str = "") -> str:
 
 
 def stored_text(session_id: str, text: str) -> None:
-    """Give all answers of a session this text, of any length. Needs an application context."""
     changed = update(Answer).where(Answer.session_id == session_id).values(answer_text=text)
     with write_transaction() as connection:
         connection.execute(changed)
 
 
 def fragment_pages(host: Host, form: Any, response_id: str) -> list[Any]:
-    """All pages of a completed response."""
     read = partial(quoted, host, "get_completed_response", formId=form.id, responseId=response_id)
     pages = [read()]
     while (cursor := pages[-1]["nextCursor"]) is not None:
@@ -79,7 +72,6 @@ def fragment_pages(host: Host, form: Any, response_id: str) -> list[Any]:
 
 
 def rebuilt(pages: list[Any]) -> Texts:
-    """Question and answer by answer id, in the order of `created_at`: as the contract says."""
     exchanges = [each for page in pages for each in page["exchanges"]]
     parts: dict[str, list[Any]] = defaultdict(list)
     for exchange in sorted(exchanges, key=lambda each: each["created_at"]):
@@ -88,7 +80,6 @@ def rebuilt(pages: list[Any]) -> Texts:
 
 
 def joined(fragments: list[Any], which: str) -> str:
-    """One text of an answer; its fragments leave nothing out and repeat nothing."""
     text = ""
     for fragment in sorted(fragments, key=lambda each: each[f"{which}Offset"]):
         if fragment[f"{which}Text"]:

@@ -6,9 +6,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from api.agents import AskFeed
-from api.wire.event_stream import StreamPosition, frame
-from tests.api.conftest import Agent, agent_token
+from tests.api.conftest import Agent
 from tests.api.mcp.conftest import Hosted
 from tests.api.mcp.responses.reading import fragment_pages, quoted
 from tests.databases import both_databases
@@ -32,7 +30,6 @@ def form(app: Flask, account: Account) -> Any:
 
 @pytest.fixture
 def session_id(app: Flask, form: Any) -> str:
-    """A completed response: a question with three follow-ups, the second of them left."""
     with app.app_context():
         make_subscription(form)
         key = secrets.token_urlsafe(24)
@@ -83,14 +80,3 @@ def test_rest_and_tools_return_them_among_the_answers(
         assert db.session.scalars(db.select(EventDelivery.answer_count)).all() == [4]
         counted = QuestionCounts(answered=1)
         assert read_questions(form.id) == {each["id"]: counted for each in form.questions}
-
-
-def test_agent_endpoints_return_and_stream_them(app: Flask, form: Any, session_id: str) -> None:
-    token = agent_token(app, form.account_id, form.id).token
-    with app.app_context():
-        (update,) = AskFeed().read([StreamPosition(form.id, None)]).values()
-
-    polled = Agent(app, token).get(f"/agent/asks/{form.id}/answers").json["answers"]
-
-    assert told(polled) == expected(form)
-    assert all(frame("answer", each, each["respondedAt"]) in update.frames for each in polled)

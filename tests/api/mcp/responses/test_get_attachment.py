@@ -39,7 +39,6 @@ def attachment(app: Flask, form: Any) -> Any:
 
 
 def opened(result: mcp_types.CallToolResult, host: Host, **headers: str) -> TestResponse:
-    """What a stranger without a token is answered at the address of a result."""
     return fetch(host, (result.structured_content or {})["url"], headers=headers)
 
 

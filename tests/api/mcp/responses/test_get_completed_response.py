@@ -1,6 +1,5 @@
 """`get_completed_response`: everything of one response, in fragments, exactly."""
 
-import secrets
 from typing import Any
 
 import pytest
@@ -17,9 +16,7 @@ from tests.api.mcp.responses.reading import (
 )
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form
-from tests.voice.factories import make_spoken_answer
-from webapp.answers import answering
-from webapp.base.database import db, utc_now, write_transaction
+from webapp.base.database import db, write_transaction
 from webapp.records.responses.completed import PAGE_BYTES
 from webapp.records.responses.models import Answer
 
@@ -131,25 +128,6 @@ def test_a_cursor_from_before_a_correction_is_refused(
 
 
 @both_databases
-def test_a_response_that_is_withdrawn_between_two_pages_is_not_found(
-    app: Flask, hosted: Hosted, form: Any
-) -> None:
-    host, key = hosted(form.account_id), "a" * 32
-    with app.app_context():
-        for position in (0, 1):
-            make_answer(form, key, position, "x" * 20_000)
-        answering.complete_response(form.share_token, key, responder_name="", now=utc_now())
-        response_id = str(db.session.scalars(db.select(Answer.session_id)).first())
-    cursor = fragment_pages(host, form, response_id)[0]["nextCursor"]
-    with app.app_context():
-        answering.withdraw_response(form.share_token, key, now=utc_now())
-
-    said = refused(host, TOOL, formId=form.id, responseId=response_id, cursor=cursor)
-
-    assert said["code"] == "not_found"
-
-
-@both_databases
 def test_a_response_of_another_account_or_form_is_not_found(
     app: Flask, hosted: Hosted, form: Any
 ) -> None:
@@ -183,32 +161,3 @@ def test_a_response_that_is_not_sent_is_refused_and_one_without_answers_is_empty
     assert said["code"] == "response_not_completed"
     assert "Half of it" not in str(said)
     assert (page["exchanges"], page["nextCursor"]) == ([], None)
-
-
-def test_the_recording_comes_once_with_a_text_in_fragments(
-    app: Flask, hosted: Hosted, form: Any
-) -> None:
-    key = secrets.token_urlsafe(24)
-    with app.app_context():
-        recording = make_spoken_answer(form, key, text="ü" * 100_000)
-        response_id, name = str(recording.session_id), recording.id
-        make_answer(form, key, 1, "Typed")
-        answering.complete_response(form.share_token, key, responder_name="", now=utc_now())
-    host = hosted(form.account_id)
-
-    (session,) = quoted(host, "get_form_responses", formId=form.id)["responses"]
-    exchanges = [
-        each for page in fragment_pages(host, form, response_id) for each in page["exchanges"]
-    ]
-
-    (spoken,) = session["answers"]
-    assert (spoken["responseType"], spoken["answerTruncated"]) == ("voice", True)
-    assert [each["id"] for each in spoken["attachments"]] == [name]
-    *fragments, typed = exchanges
-    assert "".join(each["answerText"] for each in fragments) == "ü" * 100_000
-    assert len(fragments) > 1
-    assert [each["attachments"] for each in fragments] == [
-        spoken["attachments"],
-        *([] for _ in fragments[1:]),
-    ]
-    assert (typed["responseType"], typed["attachments"]) == ("text", [])
