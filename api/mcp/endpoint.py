@@ -13,7 +13,7 @@ from api.bodies import UnreadableJson, decode_json, is_json_in_utf_8, is_uncompr
 from api.errors import unexpected_fields
 from api.mcp import events, protocol
 from api.mcp.protocol import INVALID_PARAMS, INVALID_REQUEST, Call, Json, RpcError, bp
-from api.mcp.tools import attachments, drafts, forms
+from api.mcp.tools import drafts, forms
 from api.mcp.tools.table import TOOLS, invoke
 from webapp.base.config import settings
 from webapp.base.errors import UNSET
@@ -96,7 +96,7 @@ def respond(body: Json, status: HTTPStatus = HTTPStatus.OK) -> Response:
     return Response(sent, status, headers)
 
 
-__all__ = ["answer", "attachments", "drafts", "forms"]  # imported for tools
+__all__ = ["answer", "drafts", "forms"]  # imported for tools
 
 LISTED_MS = 300_000  # how long clients may cache what is fixed while a process runs
 CACHED: Json = {"ttlMs": LISTED_MS, "cacheScope": "public"}

@@ -1,12 +1,13 @@
 """Events of the MCP endpoint: list, poll, subscribe and unsubscribe."""
 
 from datetime import timedelta
+from functools import partial
 from typing import Annotated, TypeVar
 
 from flask_limiter import RateLimitExceeded
 from pydantic import ConfigDict, Field, StrictInt, StrictStr
 
-from api.mcp.protocol import EVENTS, INVALID_PARAMS, Call, Json, RpcError
+from api.mcp.protocol import EVENTS, INVALID_PARAMS, Call, Json, RpcError, check_scope
 from api.mcp.tools.table import input_schema
 from api.rate_limits import limit_subscribes
 from api.subscriptions import UnverifiedCallback, subscribe_verified
@@ -17,7 +18,7 @@ from webapp.base.outbound import URL_MAX_CHARS
 from webapp.base.sealing import cursor_key
 from webapp.base.vocabulary import ErrorProfile, Scope
 from webapp.events import endings, outbox, subscriptions
-from webapp.oauth.guard import Caller, acting_agent, authenticate_for_mcp, require_mcp_scope
+from webapp.oauth.guard import acting_agent, require_mcp_scope
 from webapp.records.content.draft_input import STORABLE
 from webapp.records.events import EVENT_NAME, EventError
 from webapp.web.limiter import seconds_to_wait
@@ -215,7 +216,7 @@ def _subscribe(call: Call, params: Json) -> subscriptions.Granted:
     ttl_seconds = None if sent.ttl_ms is None else sent.ttl_ms // 1000
     return subscribe_verified(
         form_id,
-        authorize=_authorize,
+        authorize=partial(check_scope, Scope.RESPONSES_READ),
         url=sent.delivery.url,
         secret=sent.delivery.secret,
         ttl_seconds=ttl_seconds and min(ttl_seconds, subscriptions.SECONDS_MAX),
@@ -223,12 +224,6 @@ def _subscribe(call: Call, params: Json) -> subscriptions.Granted:
         max_age_ms=sent.max_age_ms,
         error_profile=error_profile(call),
     )
-
-
-def _authorize() -> Caller:
-    caller = authenticate_for_mcp()
-    require_mcp_scope(caller, Scope.RESPONSES_READ)
-    return caller
 
 
 def _refusal(call: Call, failure: errors.Outcome) -> Exception:

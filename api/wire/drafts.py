@@ -5,7 +5,7 @@ from typing import Literal, NotRequired
 from api.wire import forms
 from api.wire.types import Body, ItemPage, Uri
 from webapp.base.vocabulary import DraftStatus, FollowUpAuthor, FollowUpCondition, ReviewState
-from webapp.drafts.reviews import CreatorChange, creator_changes, review_note
+from webapp.drafts.reviews import creator_changes, review_note
 from webapp.records.drafts import Draft
 from webapp.records.forms import FormLink
 
@@ -100,21 +100,16 @@ def draft_review(draft: Draft, state: ReviewState, review_url: str) -> DraftRevi
         "state": state,
         "note": review_note(draft, state),
         "reviewUrl": review_url,
-        "changes": [_change(change) for change in creator_changes(draft)],
+        "changes": [
+            {
+                "kind": each.kind,
+                "questionId": each.question_id,
+                "before": each.before and each.before[:CHANGE_SHOWN_CHARS],
+                "after": each.after and each.after[:CHANGE_SHOWN_CHARS],
+            }
+            for each in creator_changes(draft)
+        ],
     }
-
-
-def _change(change: CreatorChange) -> ReviewChange:
-    return {
-        "kind": change.kind,
-        "questionId": change.question_id,
-        "before": _cut(change.before),
-        "after": _cut(change.after),
-    }
-
-
-def _cut(text: str | None) -> str | None:
-    return None if text is None else text[:CHANGE_SHOWN_CHARS]
 
 
 class QuestionFollowUps(Body):

@@ -98,21 +98,6 @@ class FormSummary(Body):
     publishedAt: Moment
 
 
-def form_summary(form: FormSummaryRow, public_url: str) -> FormSummary:
-    """Return the entry of a form in the list."""
-    return {
-        "formId": form.id,
-        "title": form.title,
-        "url": share_url(public_url, form.share_token),
-        "status": form.status,
-        "questionCount": form.question_count,
-        "responseLimit": cast(ResponseLimit, form.response_limit),
-        "responseCount": form.response_count,
-        "latestResponseAt": wire_time_or_none(form.completed_stamp),
-        "publishedAt": wire_time(form.published_at),
-    }
-
-
 class FormList(Body):
     """All forms of the account, newest first, closed ones included."""
 
@@ -122,7 +107,20 @@ class FormList(Body):
 
 def form_list(forms: Iterable[FormSummaryRow], public_url: str) -> FormList:
     """Return all forms of an account."""
-    found = [form_summary(form, public_url) for form in forms]
+    found: list[FormSummary] = [
+        {
+            "formId": form.id,
+            "title": form.title,
+            "url": share_url(public_url, form.share_token),
+            "status": form.status,
+            "questionCount": form.question_count,
+            "responseLimit": cast(ResponseLimit, form.response_limit),
+            "responseCount": form.response_count,
+            "latestResponseAt": wire_time_or_none(form.completed_stamp),
+            "publishedAt": wire_time(form.published_at),
+        }
+        for form in forms
+    ]
     return {"formCount": len(found), "forms": found}
 
 

@@ -1,6 +1,5 @@
 """Responses, their answers and recordings, as agents read them."""
 
-from operator import attrgetter
 from typing import NotRequired, cast
 
 from api.wire import forms
@@ -11,8 +10,6 @@ from webapp.records.forms import FormRow
 from webapp.records.responses import models
 from webapp.records.responses.completed import Fragment, FragmentsRead
 from webapp.records.responses.cursor import ResponsePage
-
-_COMPLETED = attrgetter("completed_stamp")
 
 
 class Attachment(Body):
@@ -211,7 +208,7 @@ class AskAnswers(Body):
 def ask_answers(form: FormRow, page: ResponsePage, since: int | None) -> AskAnswers:
     """Return the answers and the completions of a page that was read after `since`."""
     given = [(answer, found) for found in page.sessions for answer in found.answers]
-    completed = sorted(completed_within(page, since), key=_COMPLETED)
+    completed = sorted(completed_within(page, since), key=lambda each: each.completed_stamp or 0)
     return {
         "askId": form.id,
         "status": form.status,

@@ -1,6 +1,7 @@
 """Tools for drafts, and the request to confirm a draft, which a host shows to its user."""
 
 from datetime import datetime
+from functools import partial
 from typing import Annotated, cast
 
 import orjson
@@ -9,7 +10,7 @@ from pydantic import Field, StrictStr
 
 from api.bodies import API_BODY_MAX_BYTES, review_url, too_large
 from api.drafts import create_draft, publish_draft, update_draft, wait_for_draft
-from api.mcp.protocol import Call, Json
+from api.mcp.protocol import Call, Json, check_scope
 from api.mcp.tools.table import InputRequired, PageArguments, Tool, page_of
 from api.rate_limits import limit_creates, limit_publishes, limit_updates
 from api.waiting import WAIT_MAX_SECONDS
@@ -22,11 +23,11 @@ from webapp.base.sealing import request_state_key, signer
 from webapp.base.vocabulary import Scope
 from webapp.drafts.publishing import Published
 from webapp.drafts.reviews import clean_note
-from webapp.oauth.guard import authenticate_for_mcp, require_mcp_scope
 from webapp.records.content import draft_input
 from webapp.records.content.model import AgentUpdate, GivenFollowUps
 from webapp.records.drafts import AGENT_NOTE_MAX_CHARS, Draft, get_revision
 
+CHECK_TOKEN = partial(check_scope, Scope.FORMS_WRITE)
 LIVES_MILLIS = 15 * 60 * 1000
 STATE_MAX_CHARS = 512
 VERSION = 1
@@ -62,13 +63,8 @@ def wait_for_confirmation(call: Call, draft_id: str) -> bool:
     if action != "accept":
         state = _signer().dumps([*asked, to_millis(now) + LIVES_MILLIS])
         raise InputRequired(_request(draft_id, str(state)))
-    wait_for_draft(account_id, draft_id, WAIT_MAX_SECONDS, require_forms_write, review_alone=True)
+    wait_for_draft(account_id, draft_id, WAIT_MAX_SECONDS, CHECK_TOKEN, review_alone=True)
     return True
-
-
-def require_forms_write() -> None:
-    """Check the token during a wait. raises Unauthenticated once the token has ended"""
-    require_mcp_scope(authenticate_for_mcp(), Scope.FORMS_WRITE)
 
 
 def _action(responses: object) -> str | None:
@@ -229,7 +225,7 @@ def get_form_draft(call: Call, given: WaitArguments) -> wire.WatchedDraft:
     it as `cursor`. Where `textsCut` is true, the longest texts are cut.
     """
     account_id, seconds = call.caller.account_id, given.timeout_seconds
-    waited = wait_for_draft(account_id, given.draft_id, seconds, require_forms_write)
+    waited = wait_for_draft(account_id, given.draft_id, seconds, CHECK_TOKEN)
     draft, form, state = waited.seen
     found = {
         **wire.form_draft(draft, settings().public_url, form),

@@ -1,29 +1,40 @@
-"""Tools that read and watch forms and responses, and one that makes agent tokens."""
+"""Tools that read and watch forms, responses and recordings; one makes agent tokens."""
 
+import base64
 from collections.abc import Callable
+from datetime import timedelta
 from functools import partial
+from http import HTTPStatus
 from typing import Annotated, cast
 
+from flask import Response
+from itsdangerous import BadData, URLSafeSerializer
 from pydantic import Field, StrictStr
+from werkzeug.exceptions import NotFound as NoPage
 
-from api.forms import agent_token
-from api.mcp.protocol import Call
+from api.errors import unexpected_fields
+from api.forms import agent_token, attachment_bytes
+from api.mcp.protocol import INTERNAL_ERROR, Call, Json, RpcError, bp, check_scope
 from api.mcp.tools import table
 from api.rate_limits import limit_agent_tokens
 from api.waiting import wait_for
 from api.wire import responses
 from api.wire.forms import FormPage, MadeAgentToken, PagedForm, form_list, owned_form
-from api.wire.types import parse_since
+from api.wire.types import parse_since, wire_time
 from webapp.base.config import settings
-from webapp.base.errors import ErrorCode, InputModel, InvalidInput
-from webapp.base.sealing import fragment_key
+from webapp.base.database import release_connections, to_millis, utc_now
+from webapp.base.errors import ErrorCode, InputModel, InvalidInput, NotFound
+from webapp.base.sealing import fragment_key, recording_key, signer
 from webapp.base.vocabulary import Scope
 from webapp.drafts.agent_tokens import AgentTokenInput
-from webapp.oauth.guard import authenticate_for_mcp, require_mcp_scope
+from webapp.oauth.connections import find_live_account
 from webapp.records import forms
 from webapp.records.content.draft_input import STORABLE
 from webapp.records.forms import FormRow
 from webapp.records.responses import completed, cursor
+from webapp.records.responses.models import AttachmentRow
+from webapp.records.responses.recordings import find_attachment
+from webapp.voice.audio_store import AudioStoreUnavailable, audio_store
 
 
 class OneFormArguments(table.PageArguments, table.FormArguments):
@@ -188,11 +199,6 @@ class WaitArguments(Waiting, table.FormArguments):
     """Which form, from where on, and how long."""
 
 
-def require_responses_read() -> None:
-    """Check the token during a wait. Raises Unauthenticated once the token has ended."""
-    require_mcp_scope(authenticate_for_mcp(), Scope.RESPONSES_READ)
-
-
 @wait_tool("Wait for an answer")
 def watch_ask(call: Call, given: WatchArguments) -> responses.WaitedResponses:
     """Waits at most 25 seconds until somebody has answered a question after `since`, also
@@ -237,7 +243,7 @@ def _waited(
         lambda form: is_over(form, since),
         given.timeout_seconds,
         account_id=account_id,
-        require_access=require_responses_read,
+        require_access=partial(check_scope, Scope.RESPONSES_READ),
     )
     nothing = cursor.ResponsePage([], 0, since, truncated=False)
     page = (
@@ -245,6 +251,98 @@ def _waited(
         if waited.is_new
         else responses.form_responses(read(), nothing)
     )
-    require_responses_read()  # again: the token may have ended before the change came
+    check_scope(Scope.RESPONSES_READ)  # again: the token may have ended before the change came
     found = {**page, "timedOut": not waited.is_new, **waited.retry_field}
     return cast(responses.WaitedResponses, found)
+
+
+LIVES = timedelta(minutes=5)
+VERSION = 1
+PREFIX = "rec_"  # signed text may begin with a dot, which some proxies refuse in a path
+
+
+@bp.get("/recordings/<address>", provide_automatic_options=False)
+def get_recording(address: str) -> Response:
+    """Answer as getAttachment (200, or 206 with a Range); 404 if the address is no longer valid."""
+    now = utc_now()
+    try:
+        version, grant_id, form_id, attachment_id, ends_at = _signer().loads(
+            address.removeprefix(PREFIX)
+        )
+    except (BadData, TypeError, ValueError):
+        raise NoPage from None
+    account_id = find_live_account(grant_id, now=now)
+    if version != VERSION or account_id is None or to_millis(now) >= ends_at:
+        raise NoPage
+    try:
+        return attachment_bytes(forms.get_form(account_id, form_id).id, attachment_id)
+    except NotFound:
+        raise NoPage from None
+    except AudioStoreUnavailable as failure:
+        message = unexpected_fields(failure)["message"]
+        status = HTTPStatus.INTERNAL_SERVER_ERROR
+        raise RpcError(INTERNAL_ERROR, message, status=status) from failure
+
+
+def _signer() -> URLSafeSerializer:
+    return signer(recording_key(), "address of a recording")
+
+
+class AttachmentArguments(table.FormArguments):
+    """Which attachment of which form."""
+
+    attachment_id: Annotated[
+        StrictStr,
+        Field(min_length=1, description="The `id` in the `attachments` of an answer, `att_…`."),
+        STORABLE,
+    ]
+
+
+AUDIO_BYTES = 1024**2  # limit of a recording inside a result; Base64 adds a third
+
+
+@table.Tool("Get an attachment", scope=Scope.RESPONSES_READ, reads=True, quotes=True)
+def get_attachment(call: Call, given: AttachmentArguments) -> responses.LinkedAttachment:
+    """The recording of a spoken answer: as audio up to 1 MiB, and in any case at `url`, which
+    serves this one recording without a token until `expiresAt`, some minutes; call again for a
+    new one. At `agentUrl` a token of create_agent_token reads it. The words that were spoken
+    are the answer itself. Not found means that its answer was corrected or taken back.
+    """
+    form = forms.get_form(call.caller.account_id, given.form_id)
+    recording = find_attachment(form.id, given.attachment_id)
+    release_connections()
+    ends_at = min(utc_now() + LIVES, call.caller.grant_expires_at)
+    named = [VERSION, call.caller.grant_id, form.id, recording.id, to_millis(ends_at)]
+    audio = [] if call.blocks is None else _audio(recording)
+    found: responses.LinkedAttachment = {
+        **responses.attachment(recording),
+        "contentOmitted": not audio,
+        "formId": form.id,
+        "answerId": recording.answer_id,
+        "durationSeconds": recording.duration_ms / 1000,
+        "url": f"{settings().mcp_url}/recordings/{PREFIX}{_signer().dumps(named)}",
+        "expiresAt": wire_time(to_millis(ends_at)),
+        "agentUrl": f"{settings().api_url}/agent/asks/{form.id}/attachments/{recording.id}",
+    }
+    if call.blocks is not None:
+        link = {
+            "type": "resource_link",
+            "uri": found["url"],
+            "name": found["name"],
+            "mimeType": found["type"],
+            "size": found["size"],
+        }
+        call.blocks.extend([*audio, link])
+    return found
+
+
+def _audio(recording: AttachmentRow) -> list[Json]:
+    """Return the audio block; none if it is too large or the store does not answer."""
+    if recording.size > AUDIO_BYTES:
+        return []
+    try:
+        content = b"".join(audio_store().read(recording.object_key, 0, recording.size))
+    except AudioStoreUnavailable:
+        return []
+    data = base64.b64encode(content).decode()
+    return [{"type": "audio", "data": data, "mimeType": recording.media_type}]
