@@ -137,10 +137,9 @@ def refused(result: mcp_types.CallToolResult) -> dict[str, str]:
 Hosted = Callable[..., Host]
 
 
-@pytest.fixture(params=[MODERN, LEGACY])
-def version(request: pytest.FixtureRequest) -> str:
-    found: str = request.param
-    return found
+@pytest.fixture
+def version() -> str:
+    return MODERN
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from jsonschema import Draft7Validator, Draft202012Validator
 from mcp_types import CallToolResult, TextContent
 
 from api.mcp.tools.table import QUOTED, TOOLS, Tool
-from tests.api.mcp.conftest import Host, Hosted, refused
+from tests.api.mcp.conftest import Host, refused
 from tests.factories import make_account, make_draft, make_form
 from webapp.base.vocabulary import Scope
 from webapp.records.accounts.models import Account
@@ -182,9 +182,8 @@ def test_each_tool_has_its_scope_and_says_whether_it_reads_or_quotes() -> None:
 
 
 @pytest.fixture
-def told(hosted: Hosted, account: Account, version: str) -> str:
-    host = hosted(account.id, version=version)
-    found: str = host.result("server/discover" if host.is_modern else "initialize")["instructions"]
+def told(host: Host) -> str:
+    found: str = host.result("server/discover")["instructions"]
     assert {*re.findall(r"\b[a-z]+_[a-z_]+\b", found)} <= TOOLS.keys()
     return found
 
@@ -198,11 +197,8 @@ def test_the_one_question_rule_is_read_by_every_model(told: str) -> None:
 
 
 @pytest.mark.settings(mcp_events_enabled=False)
-def test_where_events_are_off_nothing_speaks_of_them(
-    hosted: Hosted, account: Account, version: str, told: str
-) -> None:
-    host = hosted(account.id, version=version)
-    found = host.result("server/discover" if host.is_modern else "initialize")
+def test_where_events_are_off_nothing_speaks_of_them(host: Host, told: str) -> None:
+    found = host.result("server/discover")
 
     assert found["capabilities"] == {"tools": {}}
     for said in (told, str(host.result("tools/list")["tools"])):

@@ -24,6 +24,12 @@ PING = b'{"jsonrpc":"2.0","id":7,"method":"ping"}'
 JSON = {"Content-Type": "application/json"}
 
 
+@pytest.fixture(params=[MODERN, LEGACY])
+def version(request: pytest.FixtureRequest) -> str:
+    found: str = request.param
+    return found
+
+
 def call(
     host: Host, body: bytes = PING, method: str = "POST", path: str = "/mcp/app", **headers: str
 ) -> TestResponse:

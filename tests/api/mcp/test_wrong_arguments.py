@@ -13,7 +13,7 @@ from api.mcp.tools.table import TOOLS, Tool
 from tests.api.conftest import Agent, Confirm
 from tests.api.mcp.conftest import LEGACY, Host, Hosted, refused
 from tests.api.provoking import OF_LIBRARIES, TELLS_WHAT_TO_DO
-from tests.databases import both_databases
+from tests.databases import on_postgresql
 from tests.factories import make_draft, make_form, make_response
 from tests.voice.factories import make_spoken_answer
 from webapp.base.database import db
@@ -52,7 +52,7 @@ every_tool = pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: to
 
 
 @pytest.mark.settings(write_limits=False)
-@both_databases
+@on_postgresql
 @every_tool
 def test_a_wrong_argument_is_refused_in_words(
     tool: Tool, hosted: Hosted, account: Account, draft_id: str, form: Any
@@ -127,8 +127,8 @@ REFUSED: list[tuple[str, str, dict[str, Any], str]] = [
 
 
 @pytest.fixture
-def host(hosted: Hosted, account: Account, version: str) -> Host:
-    return hosted(account.id, tuple(Scope), version)
+def host(hosted: Hosted, account: Account) -> Host:
+    return hosted(account.id, tuple(Scope))
 
 
 @pytest.mark.parametrize("refusal", REFUSED, ids=lambda each: f"{each[1]} {each[3]}")

@@ -44,18 +44,6 @@ def reason(url: str, bounds: Bounds) -> str:
     return failure.value.reason
 
 
-@pytest.mark.parametrize(
-    ("url", "host"),
-    [
-        ("https://Hooks.example.com/r/ab?k=9", "hooks.example.com:443"),
-        ("https://hooks.example.com:8443/", "hooks.example.com:8443"),
-        ("https://hooks.example.com", "hooks.example.com:443"),
-    ],
-)
-def test_a_callback_is_an_https_address_of_a_name(url: str, host: str) -> None:
-    assert callbacks.check_callback_url(url) == host
-
-
 def test_an_allowed_origin_lifts_the_rules_for_itself_alone(canary: list[object]) -> None:
     allowed = frozenset({"http://127.0.0.1:9000", "https://n8n.internal:5678", "http://[fd12::7]"})
     bounds = callbacks.callback_bounds(allowed)

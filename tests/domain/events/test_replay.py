@@ -89,22 +89,6 @@ def test_a_cursor_changes_nothing_while_the_subscription_lives(agent: Subscriber
     assert again.truncated is False
 
 
-@pytest.mark.parametrize(
-    ("max_age", "missed", "truncated"),
-    [(None, 3, False), (10**33, 3, False), (20_000, 3, False), (19_999, 2, True)],
-)
-def test_nothing_older_than_the_age_asked_for_is_sent(
-    agent: Subscriber, max_age: int | None, missed: int, *, truncated: bool
-) -> None:
-    cursor = agent.subscribe().cursor
-    agent.complete(3, seconds=10)
-
-    granted = agent.subscribe(url=URL + "&new", cursor=cursor, max_age_ms=max_age)
-
-    theirs = [e.position for e in deliveries() if e.subscription_id == granted.subscription_id]
-    assert (theirs, granted.truncated) == (agent.stamps()[-missed:], truncated)
-
-
 def test_the_newest_of_too_many_are_sent(
     agent: Subscriber, monkeypatch: pytest.MonkeyPatch
 ) -> None:

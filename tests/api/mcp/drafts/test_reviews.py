@@ -10,7 +10,7 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from tests.api.conftest import Agent, Confirm, Connect, at_once, refusal, while_waiting
-from tests.api.mcp.conftest import LEGACY, MODERN, Hosted
+from tests.api.mcp.conftest import Hosted
 from tests.databases import both_databases
 from tests.factories import make_account
 from webapp.answers import trash
@@ -138,15 +138,14 @@ def test_a_wait_ends_after_its_time_and_at_once_where_nothing_is_left_to_say(
         assert at_once(partial(agent.get, f"{path.format(made)}?wait=25")).status_code == 200
 
 
-@pytest.fixture(params=["rest", "tool", "legacy tool"])
+@pytest.fixture(params=["rest", "tool"])
 def ask(
     request: pytest.FixtureRequest, agent: Agent, hosted: Hosted, draft_id: str, account: Account
 ) -> Callable[[], TestResponse]:
     if request.param == "rest":
         return partial(agent.get, f"/drafts/{draft_id}?wait=25")
     call = {"name": "get_form_draft", "arguments": {"draftId": draft_id, "timeoutSeconds": 25}}
-    version = LEGACY if request.param == "legacy tool" else MODERN
-    return partial(hosted(account.id, version=version).send, "tools/call", call)
+    return partial(hosted(account.id).send, "tools/call", call)
 
 
 @pytest.fixture

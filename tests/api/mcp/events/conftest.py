@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.api.mcp.conftest import LEGACY, META, MODERN, Host, Hosted
+from tests.api.mcp.conftest import META, Host, Hosted
 from tests.webhook_receiver import SECRET, URL
 from webapp.base.vocabulary import Scope
 
@@ -20,10 +20,9 @@ PLAIN_CODES = {
 EXTENSION_CODES = {name: code - 12 for name, code in PLAIN_CODES.items()}
 
 
-@pytest.fixture(params=["legacy", "plain", "extension"])
+@pytest.fixture(params=["plain", "extension"])
 def host(request: pytest.FixtureRequest, hosted: Hosted, account: Any) -> Host:
-    version = LEGACY if request.param == "legacy" else MODERN
-    found = hosted(account.id, tuple(Scope), version)
+    found = hosted(account.id, tuple(Scope))
     found.capabilities = DECLARED if request.param == "extension" else {}
     return found
 
@@ -49,11 +48,10 @@ def error(host: Host, method: str, params: dict[str, Any]) -> dict[str, Any]:
     body: dict[str, Any] = answer.get_json()
     assert body["id"] == 7
     found: dict[str, Any] = body["error"]
-    is_bad = found["code"] == -32602 and host.is_modern
-    assert answer.status_code == (400 if is_bad else 200), answer.text
+    assert answer.status_code == (400 if found["code"] == -32602 else 200), answer.text
     return found
 
 
 def named(host: Host, name: str, **data: Any) -> dict[str, Any]:
-    codes = EXTENSION_CODES if host.is_modern and host.capabilities == DECLARED else PLAIN_CODES
+    codes = EXTENSION_CODES if host.capabilities == DECLARED else PLAIN_CODES
     return {"code": codes[name], "message": name, "data": data}

@@ -195,4 +195,4 @@ def test_where_events_are_off_there_are_no_methods(host: Host, form: Any) -> Non
     answers = [host.send(*call) for call in zip(METHODS, parameters, strict=True)]
 
     assert [answer.get_json()["error"]["code"] for answer in answers] == [-32601] * 4
-    assert {answer.status_code for answer in answers} == {404 if host.is_modern else 200}
+    assert {answer.status_code for answer in answers} == {404}

@@ -220,11 +220,11 @@ def test_only_clients_with_the_extension_hear_what_is_not_held(
     subscribe(host, form)
     unknown = held(form) | {"arguments": {"formId": "frm_unknown"}}
     never = held(form, url="not an address")
-    foreign = hosted(stranger.id, version=host.version)
+    foreign = hosted(stranger.id)
     foreign.capabilities = host.capabilities
 
     for one, params in ((host, unknown), (host, never), (foreign, held(form))):
-        if host.is_modern and host.capabilities == DECLARED:
+        if host.capabilities == DECLARED:
             found = error(one, "events/unsubscribe", params)
             assert found == named(host, "NotFound", kind="subscription")
         else:

@@ -12,7 +12,7 @@ from flask import Flask
 from itsdangerous import URLSafeSerializer
 from werkzeug.test import TestResponse
 
-from api.mcp.tools import attachments
+from api.mcp.tools import forms as tools
 from tests.api.mcp.conftest import LEGACY, MODERN, Host, Hosted
 from tests.factories import make_account, make_answer, make_form
 from tests.voice.factories import make_spoken_answer, make_stored_answer
@@ -121,26 +121,6 @@ def got(hosted: Hosted, form: Any, attachment: Any) -> tuple[Host, mcp_types.Cal
     return host, host.use(TOOL, formId=form.id, attachmentId=attachment["id"])
 
 
-def test_an_address_answers_as_the_api_does(
-    got: tuple[Host, mcp_types.CallToolResult], agent: Any, form: Any, attachment: Any
-) -> None:
-    host, result = got
-
-    by_api = agent.get(f"/forms/{form.id}/attachments/{attachment['id']}")
-    whole, part = opened(result, host), opened(result, host, Range="bytes=1-3")
-    head = fetch(host, (result.structured_content or {})["url"], "HEAD")
-
-    for name in HEADERS:
-        assert whole.headers[name] == by_api.headers[name], name
-    assert (part.status_code, part.data) == (206, SOUND[1:4])
-    assert (head.status_code, head.data) == (200, b"")
-    assert opened(result, host, Range="bytes=99999-").status_code == 416
-    assert opened(result, host, Origin="https://evil.example").status_code == 403
-    for method in ("POST", "PUT", "DELETE", "OPTIONS"):
-        answer = fetch(host, (result.structured_content or {})["url"], method)
-        assert (answer.status_code, answer.headers["Allow"]) == (405, "GET")
-
-
 def test_the_address_holds_no_token_and_ends_after_minutes(
     got: tuple[Host, mcp_types.CallToolResult], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -150,9 +130,9 @@ def test_the_address_holds_no_token_and_ends_after_minutes(
 
     assert host.token not in found["url"]
     assert timedelta() < ends_at - utc_now() <= timedelta(minutes=5)
-    monkeypatch.setattr(attachments, "utc_now", lambda: ends_at - timedelta(milliseconds=1))
+    monkeypatch.setattr(tools, "utc_now", lambda: ends_at - timedelta(milliseconds=1))
     assert opened(result, host).status_code == 200
-    monkeypatch.setattr(attachments, "utc_now", lambda: ends_at)
+    monkeypatch.setattr(tools, "utc_now", lambda: ends_at)
     assert opened(result, host).status_code == 404
 
 
@@ -190,7 +170,7 @@ def test_an_address_is_of_one_recording(
     payload, _, mac = signed.rpartition(".")
     with app.app_context():
         other = make_stored_answer(form, secrets.token_urlsafe(24), content=b"other").id
-        signer = attachments._signer()
+        signer = tools._signer()
         named = signer.loads(signed)
         foreign = make_form(make_account().id)
         of_foreign = make_stored_answer(foreign, secrets.token_urlsafe(24), content=b"foreign").id

@@ -10,7 +10,7 @@ from flask import Flask
 
 from api.mcp.tools import table
 from tests.api.conftest import Agent
-from tests.api.mcp.conftest import ALL_SCOPES, Host, Hosted
+from tests.api.mcp.conftest import Host, Hosted
 from tests.api.mcp.responses.reading import (
     RESULT_BYTES,
     completed,
@@ -199,9 +199,8 @@ CANARY = "xylophone-7Q"
 
 
 def test_every_result_with_words_of_respondents_says_what_they_are(
-    app: Flask, hosted: Hosted, version: str, account: Account
+    app: Flask, host: Host, account: Account
 ) -> None:
-    host = hosted(account.id, ALL_SCOPES, version)
     with app.app_context():
         form, draft = make_form(account.id), make_draft(account.id)
         response_id = completed(app, form, CANARY, CANARY, name=CANARY)
