@@ -23,11 +23,10 @@ from webapp.base.vocabulary import TranscriptState
 from webapp.voice import transcripts
 from webapp.voice.audio_inspection import TranscriptionFailed, look, sniff_file
 from webapp.voice.audio_store import audio_store
-from webapp.voice.transcription import get_ready, is_loaded, write_down
+from webapp.voice.transcription import get_ready, write_down
 
 EXTENSION = "transcriber"
 RENEW_SECONDS = 20.0
-STAY_SECONDS = 20.0  # between checks whether the local engine is still needed
 UNDECLARED_MS = 5000  # beyond the claimed duration: more would use uncounted minutes
 
 log = logging.getLogger("askback.transcripts")
@@ -41,7 +40,6 @@ class Transcriber(Worker[transcripts.Claimed]):
     def __init__(self, app: Flask, threads: int) -> None:
         super().__init__(app, threads)
         self._renews_at = time.monotonic() + RENEW_SECONDS
-        self._stays_at = time.monotonic() + STAY_SECONDS
 
     def take(self, ids: Sequence[str]) -> None:
         """Look for work now; for BEGUN, also load the model."""
@@ -83,10 +81,6 @@ class Transcriber(Worker[transcripts.Claimed]):
         transcripts.release_expired(now=now)
         for recording in transcripts.read_steps(now=now):
             conclude_and_wake(recording)
-        if time.monotonic() >= self._stays_at:
-            self._stays_at = time.monotonic() + STAY_SECONDS
-            if is_loaded(settings()) and transcripts.is_recorded_here():
-                self.take([BEGUN])
 
     def put_back(self) -> None:
         """Return running work, because this process ends; on failure, the lease expires."""

@@ -1,6 +1,5 @@
 """Recordings that this server writes down itself, from the store to their words."""
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -8,17 +7,16 @@ import pytest
 from flask import Flask
 from sqlalchemy import update
 
-from jobs import transcribe, worker
+from jobs import transcribe
 from jobs.queue import BEGUN, hand_over_recordings
 from tests.factories import make_form
 from tests.jobs.test_transcribing import DONE, left_behind, outcome, recorded, work
 from tests.services import wait_until
-from tests.voice.factories import make_voice_form
 from tests.voice.fake_whisper import fake_whisper
 from webapp.base.config import WHISPER
-from webapp.base.database import db, utc_now
+from webapp.base.database import db
 from webapp.records.accounts.models import Account
-from webapp.records.forms import Form, close_form
+from webapp.records.forms import Form
 from webapp.voice import transcription
 
 
@@ -58,14 +56,6 @@ def test_a_recording_is_written_down_by_an_engine_in_a_child(
     assert left_behind(app) == []
 
 
-@pytest.fixture
-def short_idle(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A child that ends when it had nothing to do for a second."""
-    monkeypatch.setattr(
-        transcription.child, "_command", [*transcription.child._command[:-1], "1.0"]
-    )
-
-
 def test_the_model_is_loaded_when_somebody_begins_to_record(
     app: Flask, form: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -82,26 +72,3 @@ def test_the_model_is_loaded_when_somebody_begins_to_record(
         work(app)
 
     assert outcome(app, spoken) == (DONE, "tiny 1 en 1 and more.")
-
-
-@pytest.mark.usefixtures("short_idle")
-def test_the_model_stays_while_a_form_that_records_is_out(
-    app: Flask, account: Account, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    use(app, monkeypatch, "tiny")
-    monkeypatch.setattr(worker, "SWEEP_SECONDS", 0.1)
-    monkeypatch.setattr(transcribe, "STAY_SECONDS", 0.2)
-    with app.app_context():
-        form = make_voice_form(account.id, transcriber="localhost")
-    with (
-        fake_whisper(tmp_path / "libraries", monkeypatch),
-        transcribe.transcribing(app, at_once=1),
-        app.app_context(),
-    ):
-        transcribe.wake(transcribe.BEGUN)
-        wait_until(lambda: transcription.child.pid is not None, "loading the model")
-        first = transcription.child.pid
-        time.sleep(2)
-        assert transcription.child.pid == first
-        close_form(account.id, form.id, now=utc_now())
-        wait_until(lambda: transcription.child.pid is None, "ending")

@@ -55,8 +55,6 @@ def words(text: str) -> list[str]:
 
 def word_matches(text: str) -> Iterator[re.Match[str]]:
     """Yield the matches of the words, with their positions."""
-    if text.isascii():
-        return _ASCII_WORD.finditer(text)
     return _word().finditer(text.replace("_", " "))
 
 
@@ -73,7 +71,6 @@ UNSPACED = (
 UNSPACED_LETTERS = re.compile(f"[{UNSPACED}]+")
 
 
-_ASCII_WORD = re.compile("[A-Za-z0-9]+")
 _SCRIPTS_END = 0x20000  # beyond: only Han and symbols
 
 

@@ -1,9 +1,8 @@
 """Transcription of recordings by the engine that the settings name.
 
 Whisper runs in a child process: in a thread of a serving process it would block the other threads
-for seconds. The child loads the model when somebody begins to record, and keeps it while a form
-with recordings is published. It ends, and frees its memory, a minute after the last form or
-recording. It gets samples made by `audio_inspection`, never an uploaded file.
+for seconds. The child loads the model when somebody begins to record, and ends a quarter of an hour
+after the last recording. It gets samples made by `audio_inspection`, never an uploaded file.
 """
 
 import tempfile
@@ -14,6 +13,7 @@ from webapp.base.config import WHISPER, Settings
 from webapp.voice.audio_inspection import AudioFormat, TranscriptionFailed, to_pcm
 from webapp.voice.child_process import ChildBusy, ChildFailed, ChildKilled, ChildProcess
 
+IDLE_SECONDS = 900.0
 WHISPER_SECONDS = 1800.0  # for models at a third of real time, with the longest recording
 
 # the libraries find models, certificates, proxies and processors by these
@@ -24,7 +24,10 @@ ENVIRONMENT = (
 )
 
 child = ChildProcess(
-    "webapp.voice.whisper_child", environment=ENVIRONMENT, wait_seconds=2 * WHISPER_SECONDS
+    "webapp.voice.whisper_child",
+    environment=ENVIRONMENT,
+    idle_seconds=IDLE_SECONDS,
+    wait_seconds=2 * WHISPER_SECONDS,
 )
 
 
@@ -47,16 +50,11 @@ def write_down(
 
 
 def get_ready(config: Settings) -> None:
-    """Load the model of a local engine, or keep it for another minute."""
+    """Load the model of a local engine."""
     if config.transcriber == WHISPER:
         request = {"model": _model(config.transcriber_model or ""), "language": ""}
         with suppress(ChildBusy, ChildFailed, ChildKilled):  # the next recording reports the reason
             child.call(request, [], seconds=WHISPER_SECONDS, wait_seconds=0)
-
-
-def is_loaded(config: Settings) -> bool:
-    """Return whether this process runs a local engine."""
-    return config.transcriber == WHISPER and child.pid is not None
 
 
 def _whisper(path: Path, audio: AudioFormat, model: str, language: str) -> str:

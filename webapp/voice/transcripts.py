@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from webapp.base import database
 from webapp.base.errors import ErrorCode, NotFound, PageCode, StateConflict
 from webapp.base.text import token_hash
-from webapp.base.vocabulary import ON_THIS_SERVER, FormStatus, ResponseMode, TranscriptState
+from webapp.base.vocabulary import ON_THIS_SERVER, TranscriptState
 from webapp.records.forms import Form, form_of, owned_form
 from webapp.records.languages import language_of_content, language_to_ask_in
 from webapp.records.responses.counters import spend_transcription
@@ -70,11 +70,6 @@ def claim(*, now: datetime) -> Claimed | None:
 def read_steps(*, now: datetime) -> list[str]:
     """List the oldest recordings whose attempt ended and whose answer awaits the result."""
     return [row.id for row in database.read_rows(_STEPS, moment=now)]
-
-
-def is_recorded_here() -> bool:
-    """Return whether this server itself transcribes recordings of any published form."""
-    return bool(database.read_rows(_RECORDED_HERE))
 
 
 def read_unheard(*, now: datetime) -> tuple[int, datetime | None]:
@@ -274,17 +269,6 @@ _NEXT = (
     .order_by(_R.next_at, _R.id)
     .limit(1)
     .with_for_update(of=_R, skip_locked=True)
-)
-_RECORDED_HERE = (
-    sa.select(Form.id)
-    .where(
-        Form.status == FormStatus.PUBLISHED,
-        Form.deleted_at.is_(None),
-        Form.records_voice,
-        Form.response_mode != ResponseMode.TEXT_ONLY,
-        Form.transcriber == ON_THIS_SERVER,
-    )
-    .limit(1)
 )
 _STEPS = (
     sa.select(_R.id)
