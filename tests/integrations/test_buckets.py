@@ -11,7 +11,6 @@ from flask.testing import FlaskClient
 
 from tests.pages.respondent.voice.conftest import Speaker, kept
 from tests.pages.respondent_client import box, hidden, stored
-from tests.runtime.installations import Installation
 from tests.services import free_port
 from tests.voice.audio_files import recording
 from tests.voice.bad_bucket import bad_bucket
@@ -26,11 +25,8 @@ NOT_KEPT = "Your recording could not be kept here just now."
 NO_ROOM = "This server has no room for recordings just now."
 # status of the bucket, its code; status of the page, its words, and those for the operator
 BUCKETS = {
-    "no bucket": (404, "NoSuchBucket", 503, NOT_KEPT, "NoSuchBucket"),
     "wrong keys": (403, "InvalidAccessKeyId", 503, NOT_KEPT, "InvalidAccessKeyId"),
-    "away for now": (503, "SlowDown", 503, NOT_KEPT, "503"),
     "full": (507, "XMinioStorageFull", 422, NO_ROOM, "507"),
-    "quota": (403, "QuotaExceeded", 422, NO_ROOM, "QuotaExceeded"),
     "hangs": (None, "", 503, NOT_KEPT, "took longer than"),
     "nobody": (0, "", 503, NOT_KEPT, "was not kept"),  # listens there
 }
@@ -104,19 +100,3 @@ def test_a_bucket_that_keeps_nothing_is_reported_in_time(
     assert kept(app) == []
     assert speaker.answer(1, box(page)).status_code == 200
     assert stored(app) == (1, 1)
-
-
-@pytest.mark.parametrize("what", ["no bucket", "wrong keys"])
-def test_the_doctor_names_what_the_bucket_says(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
-) -> None:
-    here = Installation(tmp_path / "data", f"sqlite:///{tmp_path}/askback.sqlite3")
-    assert here("migrate").exit_code == 0
-    with bad_bucket(*BUCKETS[what][:2]) as port:
-        reach(monkeypatch, port)
-        monkeypatch.setenv("AUDIO_STORE", "s3://recordings")
-        report = here("doctor")
-
-    assert report.exit_code == 1
-    assert "!!  recordings in s3://recordings: " in report.stdout
-    assert BUCKETS[what][1] in report.stdout

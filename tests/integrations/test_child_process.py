@@ -1,6 +1,5 @@
 """A child is started when needed, asked one thing at a time, ended when idle or stuck."""
 
-import gc
 import os
 import signal
 import socket
@@ -24,7 +23,6 @@ from webapp.voice.child_process import (
     ChildFailed,
     ChildKilled,
     ChildProcess,
-    Clients,
     Turns,
 )
 
@@ -48,15 +46,6 @@ def new_child() -> Iterator[NewChild]:
 
 def ask(child: ChildProcess, **request: float) -> int:
     return int(child.call(request, [], seconds=5)["pid"])
-
-
-def children() -> set[str]:
-    """Processes of this one, zombies among them."""
-    return {
-        pid
-        for each in Path("/proc/self/task").glob("*/children")
-        for pid in each.read_text().split()
-    }
 
 
 def is_gone(pid: int) -> bool:
@@ -100,7 +89,7 @@ def test_an_idle_one_ends_and_leaves_no_zombie(new_child: NewChild) -> None:
 
 @pytest.mark.parametrize(
     ("request_", "seconds", "reason"),
-    [({"sleep": 60}, 0.2, "longer than"), ({"status": 1}, 5, "1"), ({"status": 3}, 5, "3")],
+    [({"sleep": 60}, 0.2, "longer than"), ({"status": 3}, 5, "3")],
 )
 def test_one_that_hangs_or_breaks_is_ended_and_another_serves(
     new_child: NewChild, request_: dict[str, float], seconds: float, reason: str
@@ -112,11 +101,6 @@ def test_one_that_hangs_or_breaks_is_ended_and_another_serves(
 
     assert is_gone(pid)
     assert ask(child) != pid
-
-
-def test_one_that_always_ends_is_not_started_for_ever(new_child: NewChild) -> None:
-    with pytest.raises(ChildFailed):
-        ask(new_child(), status=0)
 
 
 def test_one_that_cannot_start_says_why(new_child: NewChild) -> None:
@@ -131,11 +115,11 @@ def test_one_that_takes_too_long_to_start_is_killed(
     new_child: NewChild, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(child_process, "START_SECONDS", 0.5)
-    before = children()
+    child = new_child(fixed={"PREPARE_SECONDS": "60"})
     with pytest.raises(ChildFailed):
-        ask(new_child(fixed={"PREPARE_SECONDS": "60"}))
+        ask(child)
 
-    assert children() == before
+    assert child.pid is None
 
 
 def test_the_end_of_the_service_leaves_it_time_to_answer(new_child: NewChild) -> None:
@@ -148,17 +132,14 @@ def test_the_end_of_the_service_leaves_it_time_to_answer(new_child: NewChild) ->
         assert call.result() == pid
 
 
-def test_requests_take_turns_and_only_so_many_wait(new_child: NewChild) -> None:
+def test_only_so_many_requests_wait(new_child: NewChild) -> None:
     child = new_child(at_once=3)
     ask(child)
     with ThreadPoolExecutor(4) as threads:
-        started = time.monotonic()
         calls = [threads.submit(ask, child, sleep=0.3) for _ in range(4)]
-        results = [call.exception() for call in calls]
+        results = [type(call.exception()) for call in calls]
 
-    assert [type(result) for result in results].count(ChildBusy) == 1
-    assert results.count(None) == 3
-    assert time.monotonic() - started > 0.9
+    assert (results.count(ChildBusy), results.count(type(None))) == (1, 3)
 
 
 def test_turns_go_in_the_order_of_arrival_and_nobody_waits_for_ever() -> None:
@@ -185,46 +166,19 @@ def test_turns_go_in_the_order_of_arrival_and_nobody_waits_for_ever() -> None:
         assert len(turns._line) == 1
 
 
-def test_a_client_waits_for_their_own_and_for_nobody_else() -> None:
-    clients = Clients(at_once=12)
-    came = threading.Event()
-
-    def hold() -> None:
-        with clients.turn("10.0.0.1"):
-            came.wait(10)
-
-    with ThreadPoolExecutor(14) as threads:
-        calls = [threads.submit(hold) for _ in range(14)]
-        wait_until(lambda: sum(call.done() for call in calls) == 2, "two refusals", 5)
-        for number in range(2, 4):
-            with clients.turn(f"10.0.0.{number}"):
-                pass
-        came.set()
-        refused = [type(call.exception()) for call in calls]
-
-    assert refused.count(ChildBusy) == 2
-    calls.clear()  # whose errors hold on to what raised them
-    gc.collect()
-    assert len(clients._turns) == 0
-
-
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-@pytest.mark.parametrize("at_work", [False, True])
-def test_the_end_of_the_parent_ends_it(number: int, *, at_work: bool) -> None:
+def test_the_end_of_the_parent_ends_it_at_work() -> None:
     code = (
-        "import time\n"
         "from webapp.voice.child_process import ChildProcess\n"
         f"child = ChildProcess({MODULE!r})\n"
         "print(child.call({}, [], seconds=5)['pid'], flush=True)\n"
-        f"{at_work} and child.call({{'sleep': 60}}, [], seconds=60)\n"
-        "time.sleep(60)"
+        "child.call({'sleep': 60}, [], seconds=60)\n"
     )
     command = [sys.executable, "-c", code]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None
         pid = int(parent.stdout.readline())
         time.sleep(0.2)
-        parent.send_signal(number)
+        parent.kill()
 
     wait_until(lambda: is_gone(pid), "its end", 5)
 

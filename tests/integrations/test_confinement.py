@@ -3,20 +3,19 @@
 import ctypes
 import os
 import re
-import shutil
 import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from tests.command import PROGRAM, ROOT, environment
-from tests.voice.audio_files import KINDS, OTHER_KINDS, recording
+from tests.command import ROOT, environment
+from tests.voice.audio_files import recording
 from webapp.voice import audio_inspection
-from webapp.voice.audio_inspection import WAV, NotAudio, NotPlain, inspect, look, sniff, to_pcm
+from webapp.voice.audio_inspection import WAV, NotAudio, inspect, look
 from webapp.voice.child_process import ChildFailed, ChildKilled, ChildProcess
 from webapp.voice.confinement import CALLS, MAPPING, SECCOMP
 
@@ -143,7 +142,7 @@ def test_all_calls_but_a_few_are_refused(taken_over: NewChild) -> None:
 
 
 @pytest.mark.usefixtures("_confining")
-@pytest.mark.parametrize("crash", ["abort", "segfault", "call_as_i386"])
+@pytest.mark.parametrize("crash", ["segfault", "call_as_i386"])
 def test_a_crash_of_a_confined_child_ends_it_at_once(crash: str, taken_over: NewChild) -> None:
     child = taken_over()
     with pytest.raises(ChildKilled, match="ended with status -"):
@@ -153,10 +152,10 @@ def test_a_crash_of_a_confined_child_ends_it_at_once(crash: str, taken_over: New
 @pytest.mark.parametrize(
     ("attack", "line"),
     [
-        *(("babble_on", ""), ("babble", "[]\n"), ("babble", "words\n"), ("babble", "{}\n{}\n")),
-        *(("babble", "\xff\n"), ("babble", "[" * 20_000 + "\n")),
+        *(("babble_on", ""), ("babble", "[]\n"), ("babble", "words\n")),
+        ("babble", "[" * 20_000 + "\n"),
     ],
-    ids=["endless", "no object", "no json", "two", "no text", "deep"],
+    ids=["endless", "no object", "no json", "deep"],
 )
 def test_what_is_no_answer_ends_the_child(attack: str, line: str, taken_over: NewChild) -> None:
     child = taken_over()
@@ -198,50 +197,6 @@ def test_another_child_takes_over_before_the_processor_time_ends(
     assert child.pid not in {spent, None}
 
 
-def questioned(path: Path, kind: str) -> list[object]:
-    """The answers about a recording of that kind."""
-    path.write_bytes(recording(kind))
-    audio = sniff(path.read_bytes())
-    assert audio is not None
-    answers: list[object] = [look(path, audio)]
-    with suppress(NotPlain):
-        answers.append(inspect(path, audio))
-    with path.with_name("samples").open("w+b") as out:
-        to_pcm(path, audio, out)
-    return [*answers, path.with_name("samples").read_bytes()]
-
-
-def test_one_child_opens_every_kind_again_and_again(tmp_path: Path) -> None:
-    rounds = [
-        [questioned(tmp_path / "upload", kind) for kind in (*KINDS, *OTHER_KINDS)] for _ in range(3)
-    ]
-    child = audio_inspection.child.pid
-
-    assert rounds[0] == rounds[1] == rounds[2]
-    questioned(tmp_path / "upload", "webm")
-    assert audio_inspection.child.pid == child
-    audio_inspection.child.end()
-
-
-@pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
-def test_no_kind_needs_a_call_that_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    traced = ChildProcess("webapp.voice.audio_child")
-    traced._command[:0] = ["strace", "-f", "-o", str(tmp_path / "trace")]
-    monkeypatch.setattr(audio_inspection, "child", traced)
-    monkeypatch.setattr(audio_inspection, "LOOK_SECONDS", 60)
-    try:
-        for kind in (*KINDS, *OTHER_KINDS):
-            questioned(tmp_path / "upload", kind)
-    finally:
-        traced.end()
-    _, *calls = (tmp_path / "trace").read_text().partition("recvmsg(")
-
-    assert [line for line in "".join(calls).splitlines() if "ENOSYS" in line] == []
-    assert "sendto(" in calls[1]
-
-
 # refuses `seccomp` and `landlock_create_ruleset`, as a container with an old seccomp profile
 REFUSING = """
 import ctypes, os, struct, sys
@@ -262,41 +217,23 @@ import logging, pathlib, sys
 from webapp.voice import audio_inspection as audio
 logging.basicConfig(format="%(message)s", stream=sys.stdout)
 path = pathlib.Path(sys.argv[1])
-for _ in range(2):
-    print(audio.inspect(path, audio.WAV))
-    audio.child.end()
+print(audio.inspect(path, audio.WAV))
+audio.child.end()
 """
 
 
-def run(*command: str, **changed: str) -> str:
-    told = {"cwd": ROOT, "env": environment(changed), "capture_output": True, "text": True}
-    ran = subprocess.run(command, check=False, **told)
-    return ran.stdout + ran.stderr
-
-
-def run_refusing(*arguments: str, **changed: str) -> str:
-    return run(sys.executable, "-c", REFUSING, *arguments, **changed)
-
-
 @pytest.mark.usefixtures("_confining")
-def test_where_a_container_refuses_both_audio_is_opened_and_the_log_says_so_once(
+def test_where_a_container_refuses_both_audio_is_opened_and_the_log_says_so(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "upload").write_bytes(recording("wav"))
-    warned, *lengths = run_refusing("-c", WORKING, str(tmp_path / "upload")).splitlines()
+    command = [sys.executable, "-c", REFUSING, "-c", WORKING, str(tmp_path / "upload")]
+    ran = subprocess.run(
+        command, cwd=ROOT, env=environment({}), capture_output=True, text=True, check=True
+    )
 
-    assert "without Landlock, seccomp; askback doctor" in warned
-    assert lengths == ["1000", "1000"]
-
-
-def test_the_doctor_says_what_confines_the_child(lacks: str, tmp_path: Path) -> None:
-    data = {"ASKBACK_DATA": str(tmp_path / "data")}
-    command = [*PROGRAM, "doctor"]
-    fine = "ok  the process that opens recordings: confined by Landlock, seccomp and limits\n"
-
-    assert (fine in run(*command, **data)) == (lacks == "")
-    missing = "!!  the process that opens recordings: limits alone, without Landlock, seccomp: use"
-    assert missing in run_refusing(*command[1:], **data)
+    assert "without Landlock, seccomp; askback doctor" in ran.stdout
+    assert ran.stdout.endswith("\n1000\n")
 
 
 @pytest.mark.parametrize("column", [0, 1], ids=["x86_64", "aarch64"])

@@ -26,8 +26,8 @@ JSON = {"Content-Type": "application/json"}
 TOO_LONG = b'{"text": "' + b"a" * (openai_transcriber.ANSWER_MAX_BYTES + 65_536) + b'"}'
 PACKED = gzip.compress(orjson.dumps({"text": "a" * 50_000_000}))
 JUNK = (
-    *(b"", b"\x00\xff\xfe{", b"{", b"[]", b"null", b"5", b'"Ben did."', b"{}", b'{"text": null}'),
-    *(b'{"text": 5}', b'{"text": ["Ben did."]}', b'{"error": {"message": "busy"}}', b"[" * 100_000),
+    *(b"", b"\x00\xff\xfe{", b"[]", b"null", b'"Ben did."', b"{}", b'{"text": 5}'),
+    b"[" * 100_000,
 )
 
 
@@ -94,18 +94,11 @@ def test_it_gets_the_file_the_model_and_the_format_and_nothing_else(  # noqa: PL
     }
 
 
-@pytest.mark.parametrize("text", ["", "مرحبا 👋🏽", "a" * 1_000_000, "\0\ud800"])
-def test_any_text_is_handed_over(ask: Ask, text: str) -> None:
-    body = orjson.dumps({"text": text}) if text.isprintable() else b'{"text": "\\u0000\\ud800"}'
-    with speech_engine(lambda _number: Reply(body, headers=JSON)) as engine:
-        assert ask(engine.url) == text
-
-
 @pytest.mark.parametrize(
     "reply",
     [
         *(Reply(body, headers=JSON) for body in (*JUNK, TOO_LONG)),
-        *(Reply(b"Ben did.", headers={"Content-Type": f"text/{kind}"}) for kind in ("plain", "x")),
+        Reply(b"Ben did.", headers={"Content-Type": "text/plain"}),
         Reply(PACKED, headers=JSON | {"Content-Encoding": "gzip"}),
     ],
 )
@@ -113,7 +106,7 @@ def test_junk_other_types_and_compressed_answers_are_no_transcript(ask: Ask, rep
     assert failure(ask, reply)
 
 
-@pytest.mark.parametrize("status", [307, 400, 401, 404, 413, 429, 500, 503])
+@pytest.mark.parametrize("status", [307, 401, 500])
 def test_a_refusal_is_told_by_its_status_and_neither_followed_nor_asked_again(
     ask: Ask, status: int
 ) -> None:
@@ -174,25 +167,10 @@ def test_words_come_from_the_engine_which_keeps_its_model(spoken: Path) -> None:
 
 
 @pytest.mark.usefixtures("_engine")
-def test_a_folder_is_found_from_where_the_server_runs(
-    spoken: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(spoken.parent)
-    folder = spoken.parent / "models/small"
-    folder.mkdir(parents=True)
-    with pytest.raises(TranscriptionFailed, match=f"there is no {folder}/tokenizer.json"):
-        transcribe(spoken, "models/small")
-    (folder / "tokenizer.json").touch()
-
-    assert transcribe(spoken, "models/small") == f"{folder} 1 None 2 and more."
-
-
-@pytest.mark.usefixtures("_engine")
 @pytest.mark.parametrize(
     ("model", "reason"),
     [
         ("/nowhere", "there is no /nowhere/tokenizer.json"),
-        ("missing", "Invalid model size"),
         ("stuck", "longer than"),
     ],
 )
@@ -202,11 +180,6 @@ def test_an_engine_that_fails_or_hangs_says_why(
     monkeypatch.setattr(transcription, "WHISPER_SECONDS", 1)
     with pytest.raises(TranscriptionFailed, match=reason):
         transcribe(spoken, model)
-
-
-def test_without_the_extra_it_says_so(spoken: Path) -> None:
-    with pytest.raises(TranscriptionFailed, match="faster_whisper"):
-        transcribe(spoken, "tiny")
 
 
 @pytest.mark.usefixtures("_engine")

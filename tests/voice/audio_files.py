@@ -269,13 +269,6 @@ def not_plain(name: str) -> bytes:
     return video(muxer, 2 if what == "spatial" else 1) if muxer else recording(name)
 
 
-def caf_around(pcm: bytes) -> bytes:
-    """A Core Audio file of these samples, which `to_pcm` leaves as they are."""
-    form = struct.pack(">d4sIIIII", RATE, b"lpcm", 2, 2, 1, 1, 16)
-    data = struct.pack(">4sq", b"data", 4 + len(pcm)) + bytes(4) + pcm
-    return b"caff\0\1\0\0" + struct.pack(">4sq", b"desc", len(form)) + form + data
-
-
 @cache
 def without_sound(kind: str = "wav") -> bytes:
     """A valid head, and no sample: zero length."""

@@ -44,7 +44,11 @@ MARKUP = re.compile(r"^\s*(?:[-–—•+]|\d+[.)])\s|&\w+;|//|--|\w\(\)|[A-Za-z
 def is_plain(question: str) -> bool:
     """Return whether all characters are plain: no control, bidirectional or format characters."""
     shown = JOINED.sub("", question)
-    return not UNSEEN.search(shown) and all(_is_plain(char) for char in shown)
+    return not UNSEEN.search(shown) and all(
+        char not in NOT_PLAIN
+        and (char in SIGNS or char in BLANKS or unicodedata.category(char) in PLAIN)
+        for char in shown
+    )
 
 
 def asks_one_question(question: str, *, is_greek: bool) -> bool:
@@ -64,12 +68,6 @@ def has_markup(question: str, *, is_greek: bool) -> bool:
     return MARKUP.search(question.rstrip(";") if is_greek else question) is not None
 
 
-def _is_plain(char: str) -> bool:
-    if char in NOT_PLAIN:
-        return False
-    return char in SIGNS or char in BLANKS or unicodedata.category(char) in PLAIN
-
-
 NEVER = ("abuse", "self_harm", "sexual", "threats", "secrets", "orders")
 # GDPR Art. 9; `union` is membership, `intimate` sexual life and orientation
 SPECIAL = ("health", "religion", "politics", "ethnicity", "union", "intimate")
@@ -84,21 +82,14 @@ _ATTACHED = re.compile("^[وف]?(?:بال|كال|ال|لل|[بلك])?(?=[ا-ي]{
 
 
 class _Grammar(NamedTuple):
-    """Words of one language, unfolded.
+    """Words of one language, unfolded."""
 
-    asks       words that begin a question, after words of `preposed`
-    joiners    words that begin a further question
-    relatives  words of `asks` that continue the question after a comma
-    frames     words that begin a clause before a question: "When it was slow, what …"
-    second     phrases that begin a further question without a word of `asks`
-    """
-
-    asks: frozenset[str]
-    joiners: frozenset[str]
-    relatives: frozenset[str]
+    asks: frozenset[str]  # begin a question, after words of `preposed`
+    joiners: frozenset[str]  # begin a further question
+    relatives: frozenset[str]  # words of `asks` that continue the question after a comma
     preposed: frozenset[str]
-    frames: frozenset[str]
-    second: WordList
+    frames: frozenset[str]  # begin a clause before a question: "When it was slow, what …"
+    second: WordList  # begins a further question without a word of `asks`
 
 
 def named(text: str) -> set[str]:

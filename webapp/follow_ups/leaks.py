@@ -66,11 +66,9 @@ def leaks(
     public = _Text("", read + prose(answers, items=NAMED_ITEMS))
     secrets = _Secrets(private, read + prose(answers, items=DUMPED_ITEMS))
     return (
-        _has_private_run(asked, private, public)
-        or _has_private_run(asked, aims, public)
+        any(_has_private_run(asked, text, public) for text in (private, aims))
+        or any(_has_private_number(asked, text, public) for text in (private, aims))
         or _has_private_letters(asked, private, public, secrets)
-        or _has_private_number(asked, private, public)
-        or _has_private_number(asked, aims, public)
         or _has_code(asked, public)
         or _has_private_name(asked, private, public)
         or secrets.are_hidden_in(asked)

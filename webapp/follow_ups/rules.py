@@ -1,7 +1,7 @@
 """Threads of questions and answers, and the rules that choose a follow-up."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -110,10 +110,9 @@ def decide(thread: Thread) -> Decision:
         return Decision(Reason.NOTHING_LEFT)
     if ended := ending(thread):
         return Decision(ended)
-    for prepared in holding(thread):
-        technique = Technique.PREPARED
-        asked = prepared["text"], prepared["prepared_by"]
-        return Decision(prepared["condition"], technique, *asked)
+    for each in holding(thread):
+        asked = each["text"], each["prepared_by"]
+        return Decision(each["condition"], Technique.PREPARED, *asked)
     return _built_in(thread)
 
 
@@ -139,7 +138,7 @@ def holding(thread: Thread) -> Iterator[content.PreparedFollowUp]:
     """Yield the remaining prepared follow-ups whose conditions hold, in order."""
     if thread.prepared:
         signs = _signs(thread)
-        yield from (each for each in thread.prepared if _holds(each["condition"], signs))
+        yield from (each for each in thread.prepared if _HOLDS[each["condition"]](signs))
 
 
 def may_follow(thread: Thread) -> bool:
@@ -209,18 +208,11 @@ def _signs(thread: Thread) -> signals.Signs:
     return signals.Signs(*thread.scripted, thread.language)
 
 
-def _holds(condition: FollowUpCondition, signs: signals.Signs) -> bool:
-    """Return whether a prepared follow-up with this condition suits the answer."""
-    match condition:
-        case FollowUpCondition.IF_NO_ANSWER:
-            return signs.unknown
-        case FollowUpCondition.IF_YES:
-            return signs.yes
-        case FollowUpCondition.IF_NO:
-            return signs.no
-        case FollowUpCondition.IF_SHORT:
-            return signs.short and not signs.silent
-        case FollowUpCondition.IF_SEVERAL:
-            return signs.several and not signs.silent
-        case _:
-            return not signs.silent
+_HOLDS: dict[FollowUpCondition, Callable[[signals.Signs], bool]] = {
+    FollowUpCondition.IF_NO_ANSWER: lambda signs: signs.unknown,
+    FollowUpCondition.IF_YES: lambda signs: signs.yes,
+    FollowUpCondition.IF_NO: lambda signs: signs.no,
+    FollowUpCondition.IF_SHORT: lambda signs: signs.short and not signs.silent,
+    FollowUpCondition.IF_SEVERAL: lambda signs: signs.several and not signs.silent,
+    FollowUpCondition.ALWAYS: lambda signs: not signs.silent,
+}

@@ -26,7 +26,7 @@ _CONSONANTS = re.compile("[bcdfghjklmnpqrstvwxz]{5,}")
 _KEYBOARD_RUNS = ("asdf", "sdfg", "dfgh", "qwer", "hjkl", "zxcv", "yxcv")
 _IN_NUMBER = re.compile(r"(?<=\d)[.,:/](?=\d)")
 _AND_THE = re.compile(r"\bو(?=ال)")  # Arabic writes "and" onto the next word
-_ASKS_BACK = ("?", "؟")
+_MARKS = ("?", "؟")
 _BREAKS = re.compile(r"[;\n•]|(?:^|\s)\(?\d\)")
 
 
@@ -110,7 +110,7 @@ def refuses(question: str, answer: Reading) -> bool:
     """Return whether a short answer asks to stop, asks back, or has nothing more to add."""
     if _is_long(answer):
         return False
-    if answer.folded.endswith(_ASKS_BACK):
+    if answer.folded.endswith(_MARKS):
         return True
     known = lexicons().values()
     stops = any(
@@ -198,7 +198,6 @@ def _stands_in(name: str, found: list[str]) -> bool:
 
 
 LABEL_WORDS = 3  # "Your role", "Name"
-_MARKS = ("?", "؟")
 _BEGINS = re.compile("[.!?؟:] |[\n¿]")
 
 

