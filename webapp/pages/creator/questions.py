@@ -6,8 +6,8 @@ editor also posts the id of its question, because other questions may move meanw
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
 
 from flask import Response, request, url_for
 from flask.typing import ResponseReturnValue
@@ -26,6 +26,7 @@ LIST = "questions/_questions.html"
 ROW = "questions/_question_row.html"
 WITH_PREVIEW = "questions/_row_and_preview.html"
 NEW = QuestionRow(id="", text="")
+Questions: TypeAlias = list[QuestionRow]
 
 bp = creator_blueprint("questions", "/drafts/<draft_id>/questions")
 
@@ -41,8 +42,8 @@ class Opened:
     after     the id of the question before a new one, "" = at the end
     """
 
-    position: int
-    question: QuestionRow
+    position: int = 0
+    question: QuestionRow = field(default_factory=lambda: NEW)
     writes: int = 0
     theirs: QuestionRow | None = None
     leaving: bool = False
@@ -124,12 +125,8 @@ def remove(draft_id: str, position: int) -> ResponseReturnValue:
     """Remove one question."""
     draft = drafts.get_draft(creator_id(), draft_id)
     place = _named(draft_view.as_posted_from(draft), position)
-
-    def without(rows: list[QuestionRow]) -> None:
-        rows[_at(place)] = []
-
     done = f"Question {place} removed." if place else ""
-    return _save_order(draft, without, focus=place - 1, done=done)
+    return _save_order(draft, lambda rows: _without(rows, place), focus=place - 1, done=done)
 
 
 @bp.post("/<int(min=1):position>/position")
@@ -139,10 +136,9 @@ def move(draft_id: str, position: int) -> ResponseReturnValue:
     count = len(draft.questions)
     to = min(max(request.form.get("to", position, type=int), 1), count)
 
-    def moved(rows: list[QuestionRow]) -> None:
-        row = rows[_at(position)]
-        rows[_at(position)] = []
-        rows[to - 1 : to - 1] = row
+    def moved(rows: Questions) -> Questions:
+        others = _without(rows, position)
+        return [*others[: to - 1], *rows[position - 1 : position], *others[to - 1 :]]
 
     # the focus returns to the button that was used; keys count as the Edit button
     pressed = "edit" if request.form.get("by") == "keys" else "up" if to < position else "down"
@@ -155,19 +151,25 @@ def _save_words(draft: Draft, position: int, part: str) -> Response:
     before = draft_view.as_posted_from(draft)
     new_at = (_position(before, _after()) or len(before.questions)) + 1
 
-    def written(rows: list[QuestionRow]) -> None:
-        at = _at(position) if position else slice(new_at - 1, new_at - 1)
-        question = _typed_question(*rows[at])
-        if not rows[at] and not question["text"]:
+    def written(rows: Questions) -> Questions:
+        before = rows[position - 1] if 0 < position <= len(rows) else NEW
+        question = _typed_question(before)
+        if before is NEW and not question["text"]:
             words = "write the question, or cancel"
             raise InvalidInput(ErrorCode.VALIDATION_FAILED, words, "", "text")
-        rows[at] = [question]
+        if position:
+            return [*rows[: position - 1], question, *rows[position:]]
+        return [*rows[: new_at - 1], question, *rows[new_at - 1 :]]
 
     result = draft_view.attempt(draft, _changing(written))
     if isinstance(result, Draft):
         place = position or new_at
         if request.form.get("then") == "next" and place <= len(result.questions):
-            return _next(draft, result, result.questions[place - 1]["id"])
+            # open an editor for a new question below the one just saved
+            after = result.questions[place - 1]["id"]
+            if not wants_fragment():
+                return go_to(url_for("questions.write", draft_id=draft.id, after=after))
+            return _answered(draft, result, LIST, **_around(result, Opened(after=after)))
         at = dict.fromkeys(("position", "focus", "asked"), place)
         return _answered(draft, result, part, **at)
     place = _named(draft, position)
@@ -201,15 +203,8 @@ def _rearranged(draft: Draft, position: int) -> Response | None:
     return _editing(draft, replace(opened, question=question, writes=writes, unsaved=True))
 
 
-def _next(draft: Draft, saved: Draft, after: str) -> Response:
-    """Open an editor for a new question below the one just saved."""
-    if not wants_fragment():
-        return go_to(url_for("questions.write", draft_id=saved.id, after=after))
-    return _answered(draft, saved, LIST, **_around(saved, Opened(0, NEW, after=after)))
-
-
 def _save_order(
-    draft: Draft, change: Callable[[list[QuestionRow]], None], *, focus: int, **more: str
+    draft: Draft, change: Callable[[Questions], Questions], *, focus: int, **more: str
 ) -> Response:
     result = draft_view.attempt(draft, _changing(change))
     return _answered(draft, result, LIST, focus=focus, asked=focus or 1, **more)
@@ -236,12 +231,11 @@ def _around(draft: Draft, opened: Opened) -> dict[str, Any]:
     return values | {"previewed": questions, "asked": before + 1}
 
 
-def _changing(change: Callable[[list[QuestionRow]], None]) -> Callable[[Draft], DraftUpdate]:
+def _changing(change: Callable[[Questions], Questions]) -> Callable[[Draft], DraftUpdate]:
     """Return `change` with the validation of the API, which raises InvalidInput."""
 
     def changed(draft: Draft) -> DraftUpdate:
-        rows = [*draft.questions]
-        change(rows)
+        rows = change([*draft.questions])
         sent = [{key: value for key, value in row.items() if key != "follow_ups"} for row in rows]
         parsed = parse_draft_input({"questions": sent})["questions"] if rows else []
         prepared = {
@@ -263,7 +257,7 @@ def _as_typed(opened: Opened) -> Opened:
     return replace(opened, question=question)
 
 
-def _typed_question(before: QuestionRow = NEW) -> QuestionRow:
+def _typed_question(before: QuestionRow) -> QuestionRow:
     row = QuestionRow(text=fields.typed("text"))
     if before["id"]:
         row["id"] = before["id"]
@@ -303,12 +297,11 @@ def _opened(draft: Draft, position: int) -> Opened:
     """Open the question at `position`, or else a new one, at the end if `after` was removed."""
     if 0 < position <= len(draft.questions):
         return Opened(position, draft.questions[position - 1])
-    return Opened(0, NEW, after=_after() if _position(draft, _after()) else "")
+    return Opened(after=_after() if _position(draft, _after()) else "")
 
 
-def _at(position: int) -> slice:
-    """Return the slice with the row at a position from 1; empty for 0."""
-    return slice(max(position - 1, 0), position)
+def _without(rows: Questions, position: int) -> Questions:
+    return [row for at, row in enumerate(rows, start=1) if at != position]
 
 
 def _named(draft: Draft, position: int) -> int:
