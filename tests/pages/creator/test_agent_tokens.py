@@ -1,19 +1,17 @@
 """The pages on which a creator makes, sees and revokes agent tokens."""
 
 import re
-from datetime import timedelta
 from html import unescape
 from typing import Any
 
 import pytest
 from flask import Flask
-from sqlalchemy import delete, select
+from sqlalchemy import select
 
 from tests.oauth.flow import API
 from tests.pages.creator_client import Creator, plain
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import Scope
-from webapp.drafts.agent_tokens import make_agent_token
 from webapp.oauth.tokens import issue_token
 from webapp.records.audit import AuditEvent
 from webapp.records.forms import AgentToken
@@ -152,28 +150,6 @@ def test_creator_and_agents_share_the_limit(app: Flask, ann: Creator, form: Any)
 
     assert (first, refused, rest) == (201, 422, [200, 429])
     assert app.test_client().post(path, headers=headers, json={}).status_code == 429
-
-
-def test_the_list_says_what_each_token_is(ann: Creator, form: Any) -> None:
-    trashed, now = ann.form(title="Gone"), utc_now()
-    for form_id, label in ((None, "<Script>"), (trashed.id, ""), *((form.id, ""),) * 100):
-        given = {"label": label, "expires_at": now + timedelta(days=3), "now": now}
-        ann.within(make_agent_token, ann.account.id, form_id, **given)
-    ann.post(f"/forms/{trashed.id}/delete")
-
-    page = ann.page("/connections").text
-
-    assert page.count('/revoke"') == 100
-    assert "2 older ones are not shown." in page
-    ann.within(erase_tokens, form)
-    words = unescape(plain(ann.page("/connections").text))
-    for said in ("2 tokens", "<Script>", "all your forms", "in the trash", "made by you"):
-        assert said in words
-
-
-def erase_tokens(form: Any) -> None:
-    db.session.execute(delete(AgentToken).where(AgentToken.form_id == form.id))
-    db.session.commit()
 
 
 def test_a_revoked_token_opens_nothing(ann: Creator, form: Any) -> None:

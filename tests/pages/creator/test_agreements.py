@@ -7,14 +7,12 @@ from typing import Any, NamedTuple
 
 import pytest
 from flask import Flask
-from sqlalchemy import select, update
+from sqlalchemy import select
 
 from tests.databases import both_databases
-from tests.factories import make_follow_up, make_response
 from tests.followups.model_server import ModelServer, asking, model_server
 from tests.pages.creator_client import Creator, plain
 from tests.pages.respondent_client import arrive
-from webapp.app.doctor import examine_model
 from webapp.base.config import Settings
 from webapp.base.database import db, utc_now
 from webapp.drafts.agreement import (
@@ -31,7 +29,6 @@ from webapp.pages.creator import agreements
 from webapp.records import forms
 from webapp.records.audit import AuditEvent
 from webapp.records.drafts import Draft
-from webapp.records.forms import Form
 
 HOST, OTHER = "speech.example.org", "other.example.org"
 SPOKEN = VoiceAgreement(records_voice=True)
@@ -160,25 +157,6 @@ def test_a_page_that_named_no_model_publishes_with_the_rules(
     assert kept(ann) == Agreement(SPOKEN if said else TYPED, BY_RULES)
 
 
-@pytest.mark.settings(
-    transcriber="openai",
-    transcriber_url=f"https://{HOST}/v1",
-    transcriber_model="any",
-    llm_provider="openai",
-    llm_base_url=f"https://{OTHER}/v1",
-    llm_model='<b>"small"</b>',
-)
-def test_hosts_are_those_of_the_settings(ann: Creator, draft: Draft) -> None:
-    page = ann.page(f"/drafts/{draft.id}/confirm")
-    say_yes(ann, draft, page)
-
-    assert f"Recordings are sent to {HOST}" in plain(page.text)
-    assert f"&lt;b&gt;&#34;small&#34;&lt;/b&gt; at {OTHER}" in page.text
-    assert kept(ann).voice == voice(HOST).voice
-    assert kept(ann).writer.follow_up_writer == f'<b>"small"</b> at {OTHER}'
-    assert kept(ann).writer.host == OTHER
-
-
 @each_kind
 def test_a_form_from_before_stays_as_it_was_until_its_creator_agrees(
     ann: Creator, stranger: Creator, form: Any, server: Any, kind: Kind
@@ -243,26 +221,6 @@ def test_the_spoken_language_is_chosen_on_the_page(
     assert '<option value="de" selected>' in ann.page(sent.location).text
     assert [each.status_code for each in refused] == [422, 404]
     assert (untouched, only_form(ann).spoken_language) == ("", "de")
-
-
-@pytest.mark.settings(
-    llm_provider="openai",
-    llm_base_url=f"https://{HOST}/v1",
-    llm_model="small",
-    llm_api_key="sk-of",
-)
-def test_the_form_and_the_doctor_count_what_came_of_the_model(ann: Creator, form: Any) -> None:
-    with ann.context():
-        db.session.execute(update(Form).values(follow_up_writer=f"small at {HOST}"))
-        db.session.commit()
-        for outcome in ("wrote", "wrote", "late", "leak", None):
-            make_follow_up(form, make_response(form), model_outcome=outcome)
-            db.session.commit()
-        made = examine_model(utc_now())
-
-    said = words(ann, f"/forms/{form.id}/settings")
-    assert "wrote a question: 2 did not answer in time: 1" in said
-    assert "4 times; 2 questions written, 1 too late, 1 refused (leak)" in made.what
 
 
 class TestWhatModelsGet:

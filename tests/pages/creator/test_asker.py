@@ -9,7 +9,7 @@ from zlib import crc32
 import pytest
 
 from tests.pages.creator.test_agreements import say_yes, words
-from tests.pages.creator_client import ORIGIN, Creator, plain
+from tests.pages.creator_client import Creator, plain
 from webapp.records.drafts import Draft
 
 HOSTILE = '<b onclick="x">Fern</b>\u202ehill'
@@ -145,19 +145,3 @@ def test_nothing_but_the_picture_is_kept_of_a_file(ann: Creator) -> None:
     assert len(kept) <= 200_000
     assert b"57.7" not in kept
     assert b"script" not in kept
-
-
-def test_a_file_of_more_than_two_megabytes_is_refused(ann: Creator) -> None:
-    kind = "multipart/form-data; boundary=of-nothing"
-    answer = ann.client.post(
-        "/account/picture",
-        data=b"\0" * 2_300_000,
-        content_type=kind,
-        headers={"Origin": ORIGIN},
-    )
-    assert answer.status_code == 413
-
-
-@pytest.mark.parametrize(("accent", "status"), [("", 303), ("violet", 303), ("url(x)", 422)])
-def test_only_our_colours_are_taken(ann: Creator, accent: str, status: int) -> None:
-    assert account(ann, "x" * 100, accent).status_code == status

@@ -1,22 +1,16 @@
 """Audit events of drafts and forms, in the transaction of the use case."""
 
-import logging
 from typing import Any
 
 import pytest
 from flask import Flask
 from sqlalchemy import select
 
-from tests.databases import both_databases
-from tests.factories import make_draft
 from tests.oauth.flow import API, bearer
 from tests.pages.creator_client import Creator
 from webapp.base.database import db, utc_now
-from webapp.base.errors import StateConflict
 from webapp.base.vocabulary import Scope
-from webapp.drafts import confirmations, publishing
 from webapp.oauth.tokens import issue_token
-from webapp.records import drafts
 from webapp.records.accounts.models import Account
 from webapp.records.audit import AuditEvent
 from webapp.web import request_audit
@@ -61,24 +55,6 @@ def test_publishing_is_audited_once(ann: Creator, token: str) -> None:
     assert (event.client_name, event.address) == ("Askback command line", "127.0.0.1")
 
 
-@both_databases
-def test_a_form_and_its_event_come_together(ann: Creator, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.INFO, "askback.audit")
-    with ann.context():
-        account_id = ann.account.id
-        draft = make_draft(account_id)
-        with pytest.raises(StateConflict):
-            publishing.publish_draft(account_id, draft.id, now=utc_now())
-        confirmations.confirm_draft(
-            account_id, draft.id, revision=1, shown_hash=draft.content_hash, now=utc_now()
-        )
-        forms = [publishing.publish_draft(account_id, draft.id, now=utc_now()) for _ in range(2)]
-        drafts.get_draft(account_id, draft.id)
-
-    assert events_of(ann, "published") == [("published", "system", forms[0].form.id)]
-    assert caplog.messages.count("published ok") == 1
-
-
 def test_changes_of_a_form_are_audited(ann: Creator, form: Any) -> None:
     for what in [
         "close",
@@ -100,21 +76,6 @@ def test_changes_of_a_form_are_audited(ann: Creator, form: Any) -> None:
     assert {event[1:] for event in events_of(ann, *kinds)} == {("creator", form.id)}
 
 
-@both_databases
-def test_drafts_discarded_together_are_audited_one_by_one(ann: Creator) -> None:
-    with ann.context():
-        ids = [make_draft(ann.account.id).id for _ in range(3)]
-
-    away = ann.post("/drafts/tidy", draft=[*ids, "drf_nothing"]).location.partition("discarded=")[2]
-    for _ in range(2):
-        ann.post("/drafts/take-back", at=away)
-
-    kinds = ("discarded", "taken_back")
-    assert sorted(events_of(ann, *kinds)) == sorted(
-        (kind, "creator", draft_id) for kind in kinds for draft_id in ids
-    )
-
-
 @pytest.mark.parametrize("kind", ["csv", "json"])
 def test_an_export_is_audited_without_a_write_of_its_own(
     ann: Creator, form: Any, kind: str
@@ -125,15 +86,3 @@ def test_an_export_is_audited_without_a_write_of_its_own(
 
     assert "exported" not in stored_at_once
     assert events_of(ann, "exported") == [("exported", "creator", form.id)]
-
-
-def test_reading_by_the_api_is_not_audited(ann: Creator, form: Any) -> None:
-    scopes = [Scope.FORMS_READ, Scope.RESPONSES_READ]
-    token = ann.within(issue_token, form.account_id, scopes, API, now=utc_now())
-    before = len(events(ann))
-
-    for path in ("", f"/{form.id}", f"/{form.id}/responses"):
-        agent = ann.client.application.test_client()
-        assert agent.get(f"/api/forms{path}", headers=bearer(token)).status_code == 200
-
-    assert len(events(ann)) == before

@@ -28,16 +28,6 @@ def untouched(ann: Creator, draft: Draft) -> bool:
     return ann.stored(draft).status is DraftStatus.DRAFT and confirmation(ann, draft) is None
 
 
-def test_publish_now_makes_the_form_and_shows_its_link(ann: Creator, draft: Draft) -> None:
-    response = ann.confirm(draft)
-
-    page = ann.page(response.location)
-    assert response.status_code == 303
-    assert ann.stored(draft).status is DraftStatus.PUBLISHED
-    assert f"{ORIGIN}/r/" in page.text
-    assert re.search(r"Robin Example revision 1, \d+ \w+, \d\d:\d\d UTC", plain(page.text))
-
-
 def test_letting_the_agent_publish_only_confirms(ann: Creator, draft: Draft) -> None:
     response = ann.confirm(draft, then="agent")
 
@@ -46,17 +36,6 @@ def test_letting_the_agent_publish_only_confirms(ann: Creator, draft: Draft) -> 
     assert ann.stored(draft).status is DraftStatus.DRAFT
     assert found is not None
     assert found.content_hash == draft.content_hash
-
-
-def test_a_change_withdraws_the_confirmation_on_the_open_page(ann: Creator, draft: Draft) -> None:
-    ann.confirm(draft, then="agent")
-
-    saved = ann.post(f"/drafts/{draft.id}/title", htmx=True, revision=1, text="New").text
-
-    assert 'id="confirm-button"' in saved
-    assert 'name="revision" value="2"' in saved.partition('id="decision"')[2]
-    assert "Changed since you confirmed it" in saved
-    assert "You have confirmed this." not in saved
 
 
 def test_a_get_never_confirms(ann: Creator, draft: Draft) -> None:

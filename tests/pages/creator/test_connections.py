@@ -2,7 +2,6 @@
 
 import re
 from datetime import timedelta
-from html import unescape
 from typing import Any
 
 import pytest
@@ -11,11 +10,11 @@ from sqlalchemy import select, update
 
 from tests.factories import next_millisecond
 from tests.oauth.flow import API, MCP, Flow, bearer, enter, register
-from tests.pages.creator_client import ORIGIN, Creator, plain
+from tests.pages.creator_client import Creator, plain
 from webapp.base.database import db, to_millis, utc_now
 from webapp.base.vocabulary import RevokedReason, Scope
 from webapp.drafts import editing
-from webapp.oauth.models import OAuthGrant, OAuthToken
+from webapp.oauth.models import OAuthGrant
 from webapp.oauth.tokens import issue_token
 from webapp.records.content.draft_input import parse_draft_input
 from webapp.records.drafts import Draft
@@ -50,23 +49,6 @@ def grant(creator: Creator, **having: str) -> OAuthGrant:
 
 def works(app: Flask, token: str) -> bool:
     return app.test_client().get("/api/forms", headers=bearer(token)).status_code == 200
-
-
-def test_an_app_is_connected_from_its_first_token_until_its_keys_have_expired(
-    ann: Creator, flow: Flow
-) -> None:
-    code = flow.code()
-    pages = [ann.page("/connections").text]
-    inventory = ann.page("/account/delete").text
-    flow.redeem(code)
-    pages.append(ann.page("/connections").text)
-    with ann.context():
-        db.session.execute(update(OAuthToken).values(expires_at=utc_now()))
-        db.session.commit()
-    pages.append(ann.page("/connections").text)
-
-    assert ["Example agent" in page for page in pages] == [False, True, False]
-    assert "The connection of" not in inventory
 
 
 def test_disconnecting_all_stops_every_agent_and_unused_consents(
@@ -140,15 +122,6 @@ def test_trust_holds_for_every_grant_that_may_write_until_it_ends(ann: Creator, 
     assert found == [{*scopes[:2]}, set()]
 
 
-def test_an_agent_that_only_reads_cannot_be_trusted(ann: Creator) -> None:
-    connect(ann, Scope.FORMS_READ)
-
-    ann.post(f"/connections/{grant(ann).id}/trust", trust="on")
-
-    assert not grant(ann).attests_publish
-    assert 'name="trust"' not in ann.page("/connections").text
-
-
 @pytest.mark.parametrize("action", ["disconnect", "trust"])
 def test_somebody_elses_and_unknown_agents_are_not_found(
     app: Flask, ann: Creator, stranger: Creator, token: str, action: str
@@ -188,20 +161,6 @@ def draft_by(creator: Creator, title: str) -> Draft:
     content = parse_draft_input({"title": title, "questions": ["What?"]})
     by: dict[str, Any] = {"author": grant(creator).id, "now": next_millisecond()}
     return creator.within(editing.create_draft, creator.account.id, content, **by)
-
-
-@pytest.mark.parametrize("path", ["/drafts", "/connections"])
-def test_the_prompt_and_a_tab_for_each_host_have_the_address_of_this_server(
-    path: str, ann: Creator
-) -> None:
-    page = ann.page(path).text
-    prompt = page.partition('<textarea class="text-area text-area--short" id="prompt"')[2]
-    pasted = re.findall(r'<textarea[^>]* id="paste-[^>]*>(.*?)</textarea>', page, re.DOTALL)
-
-    assert MCP in prompt
-    assert f"{ORIGIN}/docs/skill.md says how." in prompt
-    assert len(pasted) > 6
-    assert all(ORIGIN in unescape(text) for text in pasted)
 
 
 def test_the_line_tells_each_step_once(ann: Creator, stranger: Creator) -> None:

@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from flask import Flask
 
 from tests.pages.creator_client import Creator, plain
 from webapp.drafts import revisions
@@ -32,18 +31,6 @@ def test_changes_stay_until_they_are_marked_as_read(ann: Creator) -> None:
     assert "removed: a added: the last" in plain(first.text)
     assert "reworded" not in marked.text
     assert (prefetched, before, seen(ann, draft)) == (None, 1, 2)
-
-
-@pytest.mark.parametrize(("posted", "kept"), [(2, 2), (1, 1), (9, 1), ("x", 1), (0, 1)])
-def test_only_what_the_page_showed_is_marked_as_read(ann: Creator, posted: Any, kept: int) -> None:
-    draft = ann.draft()
-    ann.page(f"/drafts/{draft.id}")
-    ann.by_agent(draft, title="Second")
-    ann.by_agent(draft, title="Third, while the page was open")
-
-    ann.post(f"/drafts/{draft.id}/seen", revision=posted)
-
-    assert seen(ann, draft) == kept
 
 
 @pytest.mark.parametrize(
@@ -116,15 +103,6 @@ CHOSEN = {
 }
 
 
-def test_the_preview_never_holds_the_private_context(ann: Creator) -> None:
-    draft = ann.draft(context="canary-words", goal="canary-goal")
-
-    response = ann.swap(f"/drafts/{draft.id}/preview?preview=2")
-
-    assert "What went wrong?" in response.text
-    assert "canary" not in response.text
-
-
 @pytest.mark.parametrize(
     ("headers", "whole"),
     [
@@ -146,21 +124,6 @@ def test_only_a_swap_gets_a_fragment_and_caches_can_tell(
     for name in ("HX-Request", "HX-Boosted", "HX-History-Restore-Request"):
         assert name in response.headers["Vary"]
     assert response.headers["Cache-Control"] == "private, no-store"
-
-
-def test_a_published_draft_leads_to_its_form(ann: Creator) -> None:
-    draft = ann.draft()
-    ann.confirm(draft)
-
-    response = ann.page(f"/drafts/{draft.id}")
-
-    assert response.status_code == 303
-    assert response.location.startswith("/forms/frm_")
-
-
-def test_the_start_leads_to_the_inbox_or_to_the_sign_in_page(app: Flask, ann: Creator) -> None:
-    assert ann.page("/").location == "/drafts"
-    assert app.test_client().get("/").location == "/login"
 
 
 def save(ann: Creator, draft: Draft, *, htmx: bool = False, **changed: Any) -> Any:

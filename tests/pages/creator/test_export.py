@@ -4,29 +4,24 @@ import csv
 import io
 import json
 import secrets
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from flask import Flask
 
 from api.wire.responses import form_responses
-from tests.conftest import delete_rows
 from tests.databases import both_databases
 from tests.factories import (
-    make_account,
     make_answer,
     make_follow_up,
     make_follow_up_answer,
     make_form,
     make_response,
 )
-from tests.pages.creator_client import Creator, creator
-from tests.serving import get, new_app, serving
+from tests.pages.creator_client import Creator
 from tests.voice.factories import make_spoken_answer, make_voice_form
 from webapp.answers import export
 from webapp.answers.answering import Signs, complete_response, skip_question
-from webapp.base.config import Settings
 from webapp.base.database import db, release_connections, utc_now
 from webapp.follow_ups.rules import Reason, Technique
 from webapp.pages.creator import export as pages
@@ -200,19 +195,6 @@ def test_follow_ups_share_the_cell_alongside_their_question_in_the_order_of_aski
     assert row[6:] == ["Me", asked, "", "", ""]
 
 
-def test_a_recording_is_named_by_its_address(ann: Creator) -> None:
-    with ann.context():
-        form = make_voice_form(ann.account.id)
-        recording = make_spoken_answer(form, KEY, 1, text="")
-
-    head, row = rows(ann, form)
-
-    heard = f"http://127.0.0.1:8000/forms/{form.id}/attachments/{recording.id}"
-    assert head[8:] == ["2. What went wrong?", "2 recordings", "skipped"]
-    assert row[6:] == ["", "", "", heard, ""]
-    assert table(ann, form)[0]["recording"] == heard
-
-
 def test_what_no_spreadsheet_takes_is_cut_here_and_whole_elsewhere(ann: Creator) -> None:
     words = "🙂" * 50_000
     with ann.context():
@@ -229,27 +211,6 @@ def test_what_no_spreadsheet_takes_is_cut_here_and_whole_elsewhere(ann: Creator)
     assert (row[6][:16_000], row[8]) == (words[:16_000], "-5")
     assert words in whole
     assert "x" * 40_000 in whole
-
-
-@pytest.mark.parametrize(
-    ("name", "title", "plain", "quoted"),
-    [
-        ("export.csv", 'Rota; "now" ünd', "Rota-now-und", "Rota-now-%C3%BCnd"),
-        ("export-by-person.csv", "../../etc/passwd", "etc-passwd", "etc-passwd"),
-        ("export.json", "???", "answers", "answers"),
-    ],
-)
-def test_the_file_is_private_and_named_after_the_form(
-    ann: Creator, name: str, title: str, plain: str, quoted: str
-) -> None:
-    page = ann.page(f"/forms/{ann.form(title=title).id}/{name}")
-
-    given = page.headers["Content-Disposition"]
-    ending = utc_now().date().isoformat() + name.removeprefix("export")
-    assert given.startswith("attachment; ")
-    assert f"filename={plain}-{ending}; " in given
-    assert f"filename*=UTF-8''{quoted}-{ending}" in given
-    assert "no-store" in page.headers["Cache-Control"]
 
 
 def test_an_account_downloads_twice_at_once(ann: Creator, stranger: Creator, form: Any) -> None:
@@ -319,33 +280,3 @@ def test_long_answers_come_few_at_a_time(
     batches = [[len(each.answer_text) for each in batch] for batch in read]
     assert sorted(sum(batches, [])) == sorted(lengths)
     assert all(sum(batch) <= 5_000 or len(batch) == 1 for batch in batches)
-
-
-@pytest.mark.parametrize("breaks", [False, True])
-def test_a_file_that_breaks_off_has_no_end(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch, *, breaks: bool
-) -> None:
-    """With the real server, which alone shows how a file ends."""
-    read_all, app = export.read_answers, new_app(settings)
-
-    def break_off(form_id: str) -> Iterator[Any]:
-        yield from read_all(form_id)
-        if breaks:
-            raise OSError("the database went away")
-
-    monkeypatch.setattr(export, "read_answers", break_off)
-    with app.app_context():
-        db.create_all()
-        account = make_account()
-        form = make_form(account.id)
-        make_response(form)
-    cookies = creator(app, account).client._cookies.values()
-    given = "; ".join(f"{cookie.key}={cookie.value}" for cookie in cookies)
-
-    with serving(app):
-        sent = get(app, f"/forms/{form.id}/export.csv", f"Cookie: {given}")
-    delete_rows(app)
-
-    assert b"transfer-encoding: chunked" in sent
-    assert b"Who changed it?" in sent
-    assert sent.endswith(b"\r\n0\r\n\r\n") is not breaks

@@ -1,19 +1,13 @@
 """The list of forms, one form with its link and its end, the trash, and copies."""
 
-import re
 from typing import Any
 
 import pytest
 from flask import Flask
-from sqlalchemy import select, update
 
-from tests.factories import make_answer, make_form, make_response
-from tests.oauth.flow import API
+from tests.factories import make_answer, make_response
 from tests.pages.creator_client import ORIGIN, Creator, plain
-from webapp.base.database import db, utc_now
-from webapp.base.vocabulary import FormStatus, Scope
-from webapp.oauth.models import OAuthGrant
-from webapp.oauth.tokens import issue_token
+from webapp.base.vocabulary import FormStatus
 from webapp.records import drafts, forms
 from webapp.records.content.model import snapshot
 from webapp.records.drafts import Draft
@@ -30,18 +24,6 @@ def status(ann: Creator, form: Any) -> FormStatus:
         return found
 
 
-def test_a_row_names_the_agent_that_asked_and_how_a_form_ended(ann: Creator) -> None:
-    with ann.context():
-        issue_token(ann.account.id, [Scope.FORMS_WRITE], API, now=utc_now())
-        form = make_form(ann.account.id, title="Rota talks")
-        db.session.execute(update(Draft).values(created_by=select(OAuthGrant.id).scalar_subquery()))
-        db.session.commit()
-    ann.post(f"/forms/{form.id}/close")
-
-    for path in ("/forms", "/drafts"):
-        assert "Rota talks Closed Askback command line 0" in plain(ann.page(path).text)
-
-
 def test_the_share_page_gives_link_code_and_a_mail_without_markup(ann: Creator) -> None:
     form = ann.form(title='Rota & "co" <b>?body=x', context="canary")
 
@@ -53,18 +35,6 @@ def test_the_share_page_gives_link_code_and_a_mail_without_markup(ann: Creator) 
     mail = page.partition('href="mailto:')[2].partition('"')[0]
     assert mail.startswith("?subject=Rota%20%26%20%22co%22%20%3Cb%3E%3Fbody%3Dx&amp;body=")
     assert form.share_token in mail
-
-
-@pytest.mark.parametrize(
-    ("kind", "begins"), [("svg", b"<?xml"), ("png", b"\x89PNG\r\n\x1a\n")], ids=["svg", "png"]
-)
-def test_the_code_is_a_file_to_print(ann: Creator, form: Any, kind: str, begins: bytes) -> None:
-    response = ann.page(f"/forms/{form.id}/code.{kind}")
-
-    assert response.data.startswith(begins)
-    assert response.headers["Content-Disposition"].startswith("attachment; filename=askback-frm_")
-    assert response.headers["Cache-Control"] == "private, no-store"
-    assert ann.page(f"/forms/{form.id}/code.gif").status_code == 404
 
 
 FORM_PAGES = [
@@ -129,11 +99,6 @@ def test_actions_of_another_creator_are_not_found(
     assert status(ann, form) is FormStatus.PUBLISHED
 
 
-@pytest.mark.parametrize("path", ["/drafts/%00", "/forms/%00", "/drafts/%ff", "/forms/a%2e%2e"])
-def test_an_invalid_id_is_not_found(ann: Creator, path: str) -> None:
-    assert ann.page(path).status_code == 404
-
-
 @pytest.fixture
 def in_trash(ann: Creator, form: Any) -> Any:
     """A form in the trash, with one finished response and one that is not."""
@@ -142,29 +107,6 @@ def in_trash(ann: Creator, form: Any) -> Any:
         make_answer(form, "k" * 32)
     ann.post(f"/forms/{form.id}/delete")
     return form
-
-
-@pytest.mark.parametrize(
-    ("done", "undo", "after"),
-    [
-        ("close", "reopen", FormStatus.PUBLISHED),
-        ("delete", "restore", FormStatus.PUBLISHED),
-        ("restore", "delete", None),
-    ],
-)
-def test_what_was_done_is_undone_on_the_next_page(
-    ann: Creator, form: Any, done: str, undo: str, after: FormStatus | None
-) -> None:
-    if done == "restore":
-        ann.post(f"/forms/{form.id}/delete")
-
-    page = ann.page(ann.post(f"/forms/{form.id}/{done}").location).text
-    ann.post(f"/forms/{form.id}/{undo}")
-
-    note = re.search(r'<div class="note" role="status">.*?</div>', page, re.DOTALL)
-    assert note
-    assert f'action="/forms/{form.id}/{undo}"' in note[0]
-    assert after is None or status(ann, form) is after
 
 
 def test_an_erased_form_cannot_be_restored(ann: Creator, in_trash: Any) -> None:

@@ -1,6 +1,5 @@
 """The inbox: what is new in it, forms written by hand, drafts put away and taken back."""
 
-import json
 from datetime import timedelta
 from typing import Any
 
@@ -14,7 +13,6 @@ from webapp.answers import trash
 from webapp.base.database import db, from_millis, utc_now
 from webapp.base.errors import NotFound
 from webapp.drafts import publishing
-from webapp.records import drafts
 from webapp.records.drafts import Draft
 
 
@@ -47,18 +45,6 @@ def test_an_open_inbox_is_updated_after_drafts_changes_and_confirmations(ann: Cr
     assert news.status_code == 200
     assert "<html" not in news.text
     assert "Another" in news.text
-
-
-def test_a_form_is_written_by_hand(ann: Creator) -> None:
-    made = ann.post("/drafts/new")
-    page = ann.page(made.location)
-    draft_id = made.location.partition("?")[0].removeprefix("/drafts/")
-    ann.post(f"/drafts/{draft_id}/title", text="My own", revision=hidden(page, "revision"))
-
-    draft = ann.within(drafts.get_draft, ann.account.id, draft_id)
-    assert 'id="title-text"' in page.text
-    assert (draft.title, draft.created_by, draft.author) == ("My own", None, None)
-    assert seen(ann, draft) == 2
 
 
 @both_databases
@@ -104,16 +90,6 @@ def test_nobody_discards_or_restores_for_another_creator(ann: Creator, stranger:
     assert (response.location, kept) == ("/drafts", "Rota")
     assert ann.stored(published).status == "published"
     assert "discarded" not in plain(stranger.page(f"/drafts?discarded={away}").text)
-    assert ann.page(f"/drafts/{draft.id}").status_code == 404
-
-
-@pytest.mark.parametrize("at", ["", "x", "-1", "9" * 13, "9" * 40, "²"])
-def test_a_strange_moment_takes_nothing_back(ann: Creator, at: str) -> None:
-    draft = ann.draft()
-    ann.post(f"/drafts/{draft.id}/discard")
-
-    assert ann.page(f"/drafts?discarded={at}").status_code == 200
-    assert ann.post("/drafts/take-back", at=at).status_code == 303
     assert ann.page(f"/drafts/{draft.id}").status_code == 404
 
 
@@ -174,18 +150,6 @@ def test_a_session_that_ended_loses_no_typed_text(app: Flask, ann: Creator) -> N
     assert "Typed" not in foreign.text
     assert swapped.status_code == 401
     assert 'href="/login" target="_blank"' in swapped.text
-
-
-def test_a_page_open_from_before_gets_the_key_of_the_new_session(ann: Creator) -> None:
-    draft = ann.draft()
-    ann.token = "of-another-session"
-
-    refused = ann.post(f"/drafts/{draft.id}/goal", htmx=True, text="Kept", revision=1)
-    ann.token = json.loads(refused.headers["HX-Trigger"])["askback:token"]["token"]
-    ann.post(f"/drafts/{draft.id}/goal", htmx=True, text="Kept", revision=1)
-
-    assert refused.status_code == 400
-    assert ann.stored(draft).goal == "Kept"
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from tests.factories import make_draft, prepare
-from tests.pages.creator_client import Creator, plain
-from webapp.records import forms
+from tests.pages.creator_client import Creator
 from webapp.records.drafts import Draft
 
 WHICH, WHO, NEXT = ("Which one?", "if_short"), ("Who else?", "always"), ("And then?", "if_no")
@@ -58,25 +57,6 @@ def test_follow_ups_are_written_with_their_question(
     assert response.status_code == (200 if htmx else 303)
     assert kept(ann, draft) == expected
     assert ("follow_ups" in ann.stored(draft).questions[0]) is bool(expected)
-
-
-@pytest.mark.parametrize(
-    ("path", "form"),
-    [
-        ("1", {"text": "Who did?", "hint": "Names"}),  # of a page without fields for them
-        ("2", {"text": "What was it?", "hint": ""}),
-        ("2/position", {"to": 1}),
-        ("2/remove", {}),
-    ],
-)
-def test_other_changes_leave_them_as_they_are(
-    ann: Creator, draft: Draft, path: str, form: dict[str, Any]
-) -> None:
-    ann.post(f"/drafts/{draft.id}/questions/{path}", **form, revision=2)
-
-    found = {row["id"]: row.get("follow_ups") for row in ann.stored(draft).questions}
-    assert ann.stored(draft).revision == 3
-    assert found[draft.questions[0]["id"]] == draft.questions[0]["follow_ups"]
 
 
 @pytest.mark.parametrize(
@@ -139,24 +119,3 @@ def test_a_change_meanwhile_shows_theirs_and_keeps_mine(ann: Creator, draft: Dra
     ann.post(f"/drafts/{draft.id}/questions", **fields(WHO, text="Something else?", revision=4))
     assert kept(ann, draft) == [NEXT + CREATOR]
     assert kept(ann, draft, question=2) == [WHO + CREATOR]
-
-
-def test_a_change_of_them_while_the_page_is_read_is_not_published(
-    ann: Creator, draft: Draft
-) -> None:
-    page = ann.page(f"/drafts/{draft.id}/confirm")
-    with ann.context():
-        prepare(ann.stored(draft), [WHICH])
-
-    stale = ann.confirm(draft)
-
-    assert "Which one? if the answer is short · by your agent" in plain(page.text)
-    assert stale.status_code == 409
-    assert "removed: Who else? removed · after every answer" in plain(stale.text)
-    assert ann.stored(draft).status == "draft"
-
-
-def test_a_form_keeps_them(ann: Creator, draft: Draft) -> None:
-    form = ann.confirm(draft).location.split("/")[2]
-
-    assert ann.within(forms.get_form, ann.account.id, form).questions == draft.questions

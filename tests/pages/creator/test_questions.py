@@ -114,18 +114,6 @@ def test_saving_can_begin_the_next_question(ann: Creator) -> None:
     assert f'data-after="{ann.stored(draft).questions[2]["id"]}"' in swapped.text
 
 
-@pytest.mark.parametrize(("count", "text"), [(1, " "), (20, "One more?")])
-def test_a_refused_question_loses_nothing(ann: Creator, count: int, text: str) -> None:
-    draft = asking(ann, *(f"{number}?" for number in range(count)))
-
-    response = ann.post(f"/drafts/{draft.id}/questions", text=text, hint="Help", revision=1)
-
-    assert response.status_code == 422
-    assert text.strip() in response.text
-    assert 'value="Help"' in response.text
-    assert len(texts(ann, draft)) == count
-
-
 @pytest.mark.parametrize("removed", [False, True])
 def test_a_change_applies_to_the_question_by_its_id(ann: Creator, *, removed: bool) -> None:
     draft = asking(ann, "A", "B")
@@ -143,18 +131,6 @@ def test_a_change_applies_to_the_question_by_its_id(ann: Creator, *, removed: bo
     assert ("A, said the agent" in conflict.text) is not removed
     assert f'action="{path}"' in conflict.text
     assert texts(ann, draft) == ["B", "A, said I"]
-
-
-@pytest.mark.parametrize("position", ["0", "3", "99999999999999999999"])
-def test_an_unknown_position_changes_nothing(ann: Creator, position: str) -> None:
-    draft = asking(ann, "A", "B")
-    path = f"/drafts/{draft.id}/questions/{position}"
-
-    for step in ("/edit", "/remove"):
-        assert ann.page(path + step).status_code in {200, 404}
-    ann.post(path, text="New", revision=1)
-
-    assert texts(ann, draft)[:2] == ["A", "B"]
 
 
 def test_a_new_question_keeps_its_position_through_a_conflict(ann: Creator) -> None:

@@ -1,17 +1,27 @@
-"""The results of a form as pages: by question, by person, searched, filtered, and what is new."""
+"""The results of a form as pages: by question, by person, searched; their words are text."""
 
+import json
 import re
+import secrets
+from html.parser import HTMLParser
 from typing import Any
 
 import pytest
 from flask import Flask
+from sqlalchemy import select
 
-from tests.databases import both_databases
-from tests.factories import make_answer, make_form, make_response
+from tests.factories import (
+    make_answer,
+    make_follow_up,
+    make_follow_up_answer,
+    make_form,
+    make_response,
+)
 from tests.pages.creator_client import ORIGIN, Creator, plain, without_marks
 from webapp.answers import answering, search
-from webapp.base.database import utc_now
-from webapp.web import deferred_writes
+from webapp.base.database import db, utc_now
+from webapp.follow_ups.rules import Reason, Technique
+from webapp.records.responses.models import ResponseSession
 
 
 @pytest.fixture
@@ -24,20 +34,6 @@ def links(page: str, words: str) -> list[str]:
     found = re.findall(r'<a [^>]*?href="([^"]*)"[^>]*>(.*?)</a>', page, re.DOTALL)
     meant = (address for address, text in found if plain(text).strip().startswith(words))
     return [address.replace("&amp;", "&") for address in meant]
-
-
-def test_figures_say_who_finished_and_who_did_not(ann: Creator, form: Any) -> None:
-    ann.client.application.test_client().get(f"/r/{form.share_token}", base_url=ORIGIN)
-    with ann.context():
-        deferred_writes.store_views()
-        make_response(form)
-        make_answer(form, "k" * 32)
-        answering.skip_question(form.share_token, "k" * 32, position=1, now=utc_now())
-
-    words = plain(ann.page(f"/forms/{form.id}").text)
-    assert "completed 1 in progress 1 open 1 of them completed 100 %" in words
-    assert "Question 1 2 answers, none skipped" in words
-    assert "Question 2 0 answers, 1 skipped" in words
 
 
 def test_older_answers_follow_page_by_page(ann: Creator, form: Any) -> None:
@@ -58,22 +54,6 @@ def test_older_answers_follow_page_by_page(ann: Creator, form: Any) -> None:
     assert ann.page(older).text.startswith("<!doctype html>")  # without scripts
 
 
-def test_long_answers_are_cut_and_can_be_read_in_full(ann: Creator, form: Any) -> None:
-    ann.within(make_answer, form, "k" * 32, 0, "x" * 20_000)
-
-    page = ann.page(f"/forms/{form.id}").text
-    whole = ann.page(links(page, "Read all of it")[0]).text
-
-    assert "x" * 2000 + "…" in page
-    assert "x" * 2001 not in page
-    assert "x" * 20_000 in whole
-
-
-@pytest.mark.parametrize("number", [0, 3, 99999999999])
-def test_a_question_that_is_not_there(ann: Creator, form: Any, number: int) -> None:
-    assert ann.page(f"/forms/{form.id}/questions/{number}").status_code == 404
-
-
 def test_a_person_has_all_answers(ann: Creator, stranger: Creator, form: Any) -> None:
     with ann.context():
         make_answer(form, "k" * 32, 0, "first")
@@ -90,34 +70,6 @@ def test_a_person_has_all_answers(ann: Creator, stranger: Creator, form: Any) ->
     assert stranger.page(person).status_code == 404
     for creator, other in zip((ann, stranger), others, strict=True):
         assert creator.page(person.replace(form.id, other.id)).status_code == 404
-
-
-@both_databases
-def test_older_persons_follow_page_by_page(ann: Creator, form: Any) -> None:
-    with ann.context():
-        for number in range(45):
-            make_response(form, name=f"Person {number:02}")
-
-    shown, path = [], f"/forms/{form.id}/people"
-    for _ in range(3):
-        page = ann.swap(path).text
-        shown += re.findall(r"Person \d\d", page)
-        path = next(iter(links(page, "Older answers")), "")
-
-    assert shown == [f"Person {number:02}" for number in reversed(range(45))]
-    assert path == ""
-
-
-@pytest.mark.parametrize("before", ["x", "1", "9" * 13 + "-a", "9" * 40 + "-a", "-", "1-\x00"])
-@pytest.mark.parametrize("view", ["", "/people", "/questions/1", "/new"])
-def test_a_strange_position_is_no_error(ann: Creator, form: Any, before: str, view: str) -> None:
-    response = ann.client.get(
-        f"/forms/{form.id}{view}",
-        query_string={"before": before, "since": before, "have": before, "q": "a"},
-        base_url=ORIGIN,
-    )
-
-    assert response.status_code in {200, 204}
 
 
 class TestSearching:
@@ -164,15 +116,6 @@ class TestSearching:
         assert "It <mark>&lt;b&gt;broke</mark>&lt;/b&gt; &amp; {{ 7*7 }}" in hostile
         assert 'value="&lt;b&gt;broke"' in hostile
 
-    @pytest.mark.parametrize("day", ["tomorrow", "2026-13-01", "20261121", "٢٠٢٦-١١-٢١"])
-    def test_what_is_no_day_is_said_and_filters_nothing(
-        self, ann: Creator, form: Any, day: str
-    ) -> None:
-        page = ann.page(f"/forms/{form.id}?q=o&from={day}").text
-
-        assert f"“{day}” isn’t a date." in plain(page)
-        assert "The ovens were cold" in without_marks(page)
-
     @pytest.mark.parametrize("view", ["", "/people"])
     def test_a_search_goes_further_back_by_a_link(
         self, ann: Creator, form: Any, view: str, monkeypatch: pytest.MonkeyPatch
@@ -213,3 +156,89 @@ def test_a_deleted_form_is_nowhere_but_in_the_trash(
     assert stranger.post(f"/forms/{form.id}/restore").status_code == 404
     back = ann.post(f"/forms/{form.id}/restore").location
     assert "The ovens were cold" in ann.page(back).text
+
+
+KEY, OTHER = "k" * 32, "o" * 32
+
+
+@pytest.fixture
+def asked_form(ann: Creator) -> Any:
+    """Two people: one was asked twice and answered once, the other never."""
+    with ann.context():
+        asked_form = make_form(ann.account.id, title="Rota talks", followUpMode="deep_dive")
+        make_answer(asked_form, OTHER, text="Nobody did")
+        make_answer(asked_form, KEY, text="It was cold")
+        example = {"technique": Technique.EXAMPLE, "reason": Reason.NO_EXAMPLE}
+        asked = make_follow_up(asked_form, KEY, question_text="For <i>example</i>?", **example)
+        make_follow_up_answer(asked_form, KEY, asked, "The gnorw one")
+        by_model = {"reason": Reason.CHOSEN_BY_MODEL, "writer": "<b>qwen3 at 10.0.0.9:8080"}
+        make_follow_up(asked_form, KEY, depth=2, **by_model)
+        db.session.commit()
+        return asked_form
+
+
+@pytest.mark.parametrize("view", ["", "/people", "/questions/1", "?q=example", "/people?sent="])
+def test_each_view_shows_question_answer_and_how_it_came_about(
+    ann: Creator, asked_form: Any, view: str
+) -> None:
+    view = view.replace("example", "GNORW")
+    page = without_marks(ann.page(f"/forms/{asked_form.id}{view}").text)
+    words = plain(page)
+
+    assert "For &lt;i&gt;example&lt;/i&gt;?" in page
+    assert "The gnorw one" in page
+    why = "Follow-up · built-in rules · asked for an example, because there was none"
+    assert why in words
+    model = "Follow-up · &lt;b&gt;qwen3 at 10.0.0.9:8080"
+    assert f"Not answered. {model} · asked what came of it, as the model decided" in words
+
+
+NAME, WORDS = "Nadia canary-name", "canary-words <button hx-post=/logout>"
+VOID = {"meta", "link", "input", "br", "img", "path", "rect", "use", "hr"}
+
+
+class Reader(HTMLParser):
+    """Collects each text that holds a word, with whether htmx is off around it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[tuple[str, bool]] = []
+        self.found: list[tuple[str, bool]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in VOID:
+            self.open.append((tag, "hx-disable" in dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        while self.open and self.open.pop()[0] != tag:
+            pass
+
+    def handle_data(self, data: str) -> None:
+        if "canary" in data and ("title", False) not in self.open:
+            self.found.append((data, any(off for _, off in self.open)))
+
+
+@pytest.mark.parametrize("path", ["", "/people", "/people/{}", "?q=canary", "/people?q=canary"])
+def test_htmx_is_off_around_them(ann: Creator, path: str) -> None:
+    with ann.context():
+        form, key = make_form(ann.account.id), secrets.token_urlsafe(24)
+        make_answer(form, key, text=WORDS)
+        answering.complete_response(form.share_token, key, responder_name=NAME, now=utc_now())
+        person = db.session.scalar(select(ResponseSession.id))
+    reader = Reader()
+
+    page = ann.page(f"/forms/{form.id}{path.format(person)}").text
+    reader.feed(page.replace("<mark>", "").replace("</mark>", ""))
+
+    found = [(text.strip(), off) for text, off in reader.found]
+    assert {*found} - {("“canary”", True)} == {(NAME, True), (WORDS, True)}
+
+
+def test_htmx_runs_no_scripts_of_what_it_is_sent(ann: Creator) -> None:
+    page = ann.page("/drafts").text
+    config = page.partition('name="htmx-config" content=\'')[2].partition("'")[0]
+
+    assert {name: json.loads(config)[name] for name in ("allowEval", "allowScriptTags")} == {
+        "allowEval": False,
+        "allowScriptTags": False,
+    }

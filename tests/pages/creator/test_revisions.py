@@ -5,10 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.factories import prepare
 from tests.pages.creator_client import Creator, hidden, plain
-from webapp.drafts import revisions
-from webapp.records.content.diff import differences
 from webapp.records.drafts import Draft
 
 
@@ -19,33 +16,9 @@ def changed_by_agent(ann: Creator, **fields: Any) -> Draft:
     return ann.by_agent(draft, **fields)
 
 
-def test_a_save_without_scripts_can_be_undone(ann: Creator) -> None:
-    draft = ann.draft()
-    same = ann.post(f"/drafts/{draft.id}/title", htmx=True, text="Rota", revision=1)
-    saved = ann.post(f"/drafts/{draft.id}/questions/1/remove", revision=1)
-
-    page = ann.page(saved.location)
-    others = [ann.page(f"/drafts/{draft.id}?saved_from={at}").text for at in ("7", "x", "", "0")]
-    undone = ann.post(f"/drafts/{draft.id}/restore", revision=hidden(page, "revision"), to=1)
-
-    assert "Saved · revision 2 Undo the last change" in plain(page.text)
-    assert "/restore" not in same.text
-    assert not any("/restore" in other for other in others)
-    assert undone.status_code == 303
-    assert ann.stored(draft).questions == draft.questions
-    assert ann.stored(draft).revision == 3
-
-
 def to_put_back(page: Any) -> str:
     """The address that undoes the first change of a page."""
     return re.findall('action="(/drafts/[^"]*/put-back)"', page.text)[0]
-
-
-def key(ann: Creator, draft: Draft, since: int) -> str:
-    """Of the first difference since that revision."""
-    now = ann.stored(draft)
-    before = ann.within(revisions.find_revision, now, since)
-    return differences(before, now)[0].key
 
 
 def test_one_change_of_an_agent_is_put_back(ann: Creator) -> None:
@@ -81,22 +54,6 @@ def test_one_change_is_accepted_at_its_question(ann: Creator, *, htmx: bool) -> 
     assert "1 change since you looked" in plain(ann.page(f"/drafts/{draft.id}").text)
     assert "1 change" in plain(ann.page("/drafts").text)
     assert ann.stored(draft).questions[1]["text"] == "In my words?"
-
-
-def test_follow_ups_are_in_the_changes_and_put_back(ann: Creator) -> None:
-    draft = ann.draft()
-    with ann.context():
-        rows = prepare(ann.stored(draft), [], [("<b>When</b>?", "if_no")]).questions
-    ann.by_agent(draft, questions=[rows[0]["text"]])
-
-    page = ann.page(f"/drafts/{draft.id}/history")
-
-    words = plain(page.text)
-    shown = "&lt;b&gt;When&lt;/b&gt;?"
-    assert f"Follow-ups to question 2, changed added: {shown} added · if the answer is no" in words
-    assert f"What went wrong? removed: {shown} removed · if the answer is no" in words
-    ann.post(f"/drafts/{draft.id}/changes/{key(ann, draft, 2)}/put-back", revision=3, since=2)
-    assert ann.stored(draft).questions == rows
 
 
 @pytest.mark.parametrize("htmx", [False, True])

@@ -35,20 +35,6 @@ def join(client: FlaskClient, invite: str, **changed: str) -> TestResponse:
     return enter_at(client, f"/join/{invite}", **{"name": "Ann"} | changed)
 
 
-LONGEST = "Zoë, " * 204 + "end."
-
-
-@pytest.mark.parametrize(
-    "password", ["xkq12345\nzvw plmo", "hund 20231\r\n katze maus", LONGEST], ids=len
-)
-def test_a_password_may_be_long_and_hold_a_line_end(
-    app: Flask, client: FlaskClient, invite: str, password: str
-) -> None:
-    assert len(LONGEST) == credentials.PASSWORD_MAX_CHARS
-    assert join(client, invite, password=password).status_code == 303
-    assert sign_in(app.test_client(), password=password).status_code == 303
-
-
 @pytest.mark.parametrize(
     ("email", "password"),
     [
@@ -68,18 +54,6 @@ def test_a_wrong_password_and_an_unknown_address_get_the_same_page(
     assert (response.status_code, without_token.status_code) == (422, 400)
     assert "Wrong e-mail or password." in response.text
     assert not signed_in(client)
-
-
-def test_a_huge_sign_in_form_does_not_disable_the_limit(
-    creator: Account, client: FlaskClient
-) -> None:
-    response = sign_in(client, "x" * 100_000, "y" * 100_000)
-
-    assert response.status_code == 422
-    assert len(response.text) < 10_000
-    for _ in range(5):
-        sign_in(client, password="wrong")
-    assert sign_in(client).status_code == 429
 
 
 def test_signing_in_leaves_nothing_of_the_session_before(

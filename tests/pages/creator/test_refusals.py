@@ -1,12 +1,13 @@
-"""How often a creator's pages write, and the page of a refusal, which keeps what was written."""
+"""How often creator pages write, and pages of refusals, which keep what was written."""
 
-import re
-from html import unescape
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
+from flask import Flask
 
 from tests.pages.creator_client import Creator, hidden, plain
+from tests.pages.respondent_client import storage_away
 from webapp.base.vocabulary import DraftStatus
 from webapp.records.drafts import Draft
 
@@ -54,20 +55,6 @@ def test_a_refusal_keeps_what_was_written(ann: Creator, draft: Draft) -> None:
     assert ann.stored(draft).title == "First"
 
 
-@pytest.mark.constants(MODULE, PAGE_WRITES_RATE="1/minute")
-def test_the_button_of_a_refusal_sends_everything_again(ann: Creator) -> None:
-    both = [ann.draft() for _ in range(2)]
-    retitle(ann, both[0], "First")
-    refused = ann.post("/drafts/tidy", draft=[each.id for each in both], note="Too <many>")
-
-    fields = re.findall(r'name="(\w+)" value="([^"]*)"', refused.text)
-    assert [unescape(value) for name, value in fields if name == "draft"] == [
-        each.id for each in both
-    ]
-    assert ("note", "Too &lt;many&gt;") in fields
-    assert 'action="/drafts/tidy"' in refused.text
-
-
 @pytest.mark.constants(MODULE, PAGE_FORMS_RATE="1/minute")
 def test_confirming_for_an_agent_is_no_publication(ann: Creator) -> None:
     ready = [ann.draft() for _ in range(3)]
@@ -78,12 +65,6 @@ def test_confirming_for_an_agent_is_no_publication(ann: Creator) -> None:
     assert (confirmed, published) == ([303] * 3, [303, 429, 429])
     assert ann.stored(ready[0]).status is DraftStatus.PUBLISHED
     assert ann.stored(ready[1]).status is DraftStatus.DRAFT
-
-
-@pytest.mark.constants(MODULE, PAGE_WRITES_RATE="1/minute", PAGE_FORMS_RATE="1/minute")
-def test_another_account_has_limits_of_its_own(ann: Creator, stranger: Creator) -> None:
-    assert [ann.post("/drafts/new").status_code for _ in range(2)] == [303, 429]
-    assert stranger.post("/drafts/new").status_code == 303
 
 
 @pytest.mark.constants(MODULE, PAGE_WRITES_RATE="1/minute")
@@ -117,7 +98,29 @@ def test_what_was_refused_forged_or_only_read_is_not_counted(ann: Creator, draft
     assert [retitle(ann, draft, f"{n}").status_code for n in range(2)] == [303, 429]
 
 
-@pytest.mark.constants(MODULE, PAGE_WRITES_RATE="1/minute")
-@pytest.mark.settings(write_limits=False)
-def test_write_limits_off_lifts_them(ann: Creator, draft: Draft) -> None:
-    assert [retitle(ann, draft, f"{n}").status_code for n in range(3)] == [303] * 3
+def test_a_storage_failure_is_reported_and_recovers(app: Flask, ann: Creator) -> None:
+    draft = ann.draft()
+    path, sent = f"/drafts/{draft.id}/title", {"text": "Better", "revision": "1"}
+    ann.post("/nowhere")  # has fetched its token then
+
+    with storage_away(app):
+        refused = [ann.page("/drafts"), ann.post(path, **sent), ann.post(path, htmx=True, **sent)]
+
+    assert [page.status_code for page in refused] == [503] * 3
+    assert all("We can’t reach the database right now." in page.text for page in refused)
+    assert "<html" not in refused[-1].text
+    assert "Better</textarea>" in refused[1].text
+    assert ann.post(path, **sent).status_code == 303
+
+
+@pytest.mark.parametrize("gone", ["storage", "token"])
+def test_websites_that_could_not_be_saved_are_kept(app: Flask, ann: Creator, gone: str) -> None:
+    form = ann.form()
+    path, sent = f"/forms/{form.id}/embedding", {"origins": "https://www.example.org"}
+    ann.post("/nowhere")  # has fetched its token then
+
+    with storage_away(app) if gone == "storage" else nullcontext():
+        refused = ann.post(path, **sent | ({"csrf_token": "old"} if gone == "token" else {}))
+
+    assert refused.status_code == (503 if gone == "storage" else 400)
+    assert "https://www.example.org</textarea>" in refused.text

@@ -2,18 +2,62 @@
 
 import random
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 from flask import Flask
+from werkzeug.test import TestResponse
 
 from tests.bulk import dump
-from tests.pages.creator.trial.trying import Trying, begin, try_draft
 from tests.pages.creator_client import Creator, hidden, plain
-from tests.pages.respondent_client import Respondent, arrive, box
+from tests.pages.respondent_client import Respondent, arrive, box, heading, hidden as fields_of
 from webapp.base.config import Settings
 from webapp.records import forms
+
+
+@dataclass
+class Trying:
+    """At a page of the trial of a draft."""
+
+    creator: Creator
+    path: str
+    page: TestResponse
+
+    def post(self, **fields: Any) -> TestResponse:
+        """Press a button of the page; `fields` are it and what was typed."""
+        sent = fields_of(self.page) | {"answer": ""} | fields
+        self.page = self.creator.post(self.path, **sent)
+        return self.page
+
+    def answer(self, text: str) -> TestResponse:
+        return self.post(answer=text)
+
+    def skip(self) -> TestResponse:
+        return self.post(skip="1")
+
+    def open(self, path: str, **fields: Any) -> TestResponse:
+        return self.post(open=path, **fields)
+
+    @property
+    def question(self) -> str:
+        return heading(self.page)
+
+    @property
+    def words(self) -> str:
+        return plain(self.page.text)
+
+
+def begin(creator: Creator, draft_id: str) -> Trying:
+    path = f"/drafts/{draft_id}/try"
+    return Trying(creator, path, creator.page(path))
+
+
+def try_draft(creator: Creator, **fields: Any) -> Trying:
+    """Begin to try a new draft with these fields."""
+    return begin(creator, creator.draft(**fields).id)
+
 
 SMART = {"followUpMode": "smart", "context": "Two nights were short."}
 DEEP = {"followUpMode": "deep_dive"}
@@ -67,17 +111,6 @@ def test_a_follow_up_is_a_step_with_its_reason_next_to_it(ann: Creator) -> None:
     assert "Nothing asked: the answer says to stop" in trying.words
 
 
-def test_words_that_were_not_sent_are_there_again(ann: Creator) -> None:
-    trying = try_draft(ann, questions=["One?", "Two?"])
-    trying.answer("1")
-
-    trying.open("1", answer="half a sent")
-    assert box(trying.page) == "1"
-    trying.open("2")
-
-    assert box(trying.page) == "half a sent"
-
-
 def where(page: Any) -> str:
     """The path of the question of a page, "" at the end."""
     found = re.search(r'name="place" value="([^"]*)"', page.text) or re.search(
@@ -128,15 +161,6 @@ def test_the_steps_are_those_of_a_respondent(
     assert {"", "1", "2", "1/f/1"} <= seen
 
 
-def test_an_empty_or_endless_answer_is_refused_alongside_it(ann: Creator) -> None:
-    trying = try_draft(ann, questions=["One?"])
-
-    assert trying.answer(" ").status_code == 422
-    assert trying.answer("a" * 20_001).status_code == 422
-    assert len(box(trying.page)) == 20_001
-    assert trying.answer("a" * 20_000).status_code == 200
-
-
 def test_more_than_a_page_can_carry_is_refused_alongside_it(ann: Creator) -> None:
     trying = try_draft(ann, questions=[f"Question {number}?" for number in range(20)])
     chance = random.Random(1)  # noqa: S311
@@ -179,15 +203,6 @@ def test_a_form_is_tried_as_its_creator_agreed(ann: Creator) -> None:
     assert "<local-recording" in ann.page(path).text
 
 
-def test_a_draft_without_questions_leads_to_its_page(ann: Creator) -> None:
-    draft = ann.post("/drafts/new").location.partition("?")[0]
-
-    page = ann.page(f"{draft}/try")
-
-    assert (page.status_code, page.location) == (303, draft)
-    assert "Try it" not in plain(ann.page(draft).text)
-
-
 def test_a_change_meanwhile_starts_over(ann: Creator) -> None:
     draft = ann.draft(questions=["Old?", "Other?"])
     trying = begin(ann, draft.id)
@@ -221,17 +236,3 @@ def test_a_question_that_was_not_asked_is_not_there(ann: Creator, place: str) ->
     for fields in ({"place": place, "answer": "Me"}, {"place": "1", "open": place}):
         page = trying.creator.post(trying.path, carried=carried, **fields)
         assert page.status_code == 404
-
-
-def test_the_largest_mix_is_carried_to_its_end(ann: Creator) -> None:
-    questions = [f"What went wrong in step {number}, and who told you?" for number in range(20)]
-    prepared = {n: [(f"And {each}{n}?", "always") for each in "abc"] for n in range(20)}
-    trying = try_draft(ann, questions=questions, prepared=prepared, **DEEP)
-    chance, asked = random.Random(2), 0  # noqa: S311
-
-    while trying.question != "That is all that is asked.":
-        numbers = " ".join(f"box{chance.randrange(10**6)}" for _ in range(120))
-        trying.answer(f"We waited in the rain for the van and called twice: {numbers}.")
-        asked += 1
-
-    assert asked > 60

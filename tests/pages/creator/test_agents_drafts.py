@@ -1,17 +1,171 @@
-"""What creators and agents say to each other of a draft: notes, sending back, keeping."""
+"""What agents draft: how it waits in the inbox, muting, notes, sending back, keeping."""
 
 import re
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 
+from tests.browser.example_data import connect
+from tests.conftest import Clock
 from tests.databases import both_databases
-from tests.pages.creator.agents.conftest import drafted
-from tests.pages.creator.agents.test_drafted import badge, sections
+from tests.factories import next_millisecond
 from tests.pages.creator_client import Creator, plain
-from webapp.base.database import db
+from webapp.base.database import db, utc_now
+from webapp.base.vocabulary import Scope
+from webapp.drafts import editing
 from webapp.drafts.reviews import CreatorChange, creator_changes
+from webapp.oauth import connections
+from webapp.records.content.draft_input import parse_draft_input
 from webapp.records.drafts import Draft
+
+
+def connect_agent(ann: Creator, name: str) -> str:
+    """A new agent of Ann by its name, which it alone has; the id of its grant."""
+    grant: str = ann.within(connect, ann.account.id, name, name, [Scope.FORMS_WRITE], utc_now())
+    return grant
+
+
+@pytest.fixture
+def claude(ann: Creator) -> str:
+    return connect_agent(ann, "Claude")
+
+
+def drafted(ann: Creator, author: str | None, at: datetime | None = None, **fields: Any) -> Any:
+    """A draft of Ann as an agent makes it; `at` is when."""
+    note = fields.pop("agent_note", None)
+    given = {"title": "Rota", "questions": ["Who?"]} | fields
+    changes = parse_draft_input({name: value for name, value in given.items() if value})
+    by: dict[str, Any] = {"author": author, "now": at or next_millisecond(), "agent_note": note}
+    return ann.within(editing.create_draft, ann.account.id, changes, **by)
+
+
+def sections(page: str) -> dict[str, list[str]]:
+    """The titles in each section of the inbox, as they stand."""
+    parts = re.split(r'<section class="section" aria-labelledby="([a-z-]+)-label">', page)[1:]
+    titles = [re.findall(r'href="/drafts/drf_[^>]*>([^<]*)</a>', part) for part in parts[1::2]]
+    return dict(zip(parts[::2], titles, strict=True))
+
+
+def groups(page: str) -> list[tuple[str, list[str]]]:
+    """The heading of each group with the titles below it."""
+    found = re.findall(r'draft-group__title">(.*?)</h3>(.*?)</ul>', page, re.DOTALL)
+    return [
+        (plain(said).strip(), re.findall(r'<a id="drf_[^>]*>([^<]*)</a>', rows))
+        for said, rows in found
+    ]
+
+
+def badge(ann: Creator) -> str:
+    return plain(ann.swap("/drafts/waiting?have=x").text).strip()
+
+
+@both_databases
+def test_drafts_of_one_agent_within_ten_minutes_stand_in_one_group(
+    ann: Creator, clock: Clock
+) -> None:
+    claude, cursor = connect_agent(ann, "Claude"), connect_agent(ann, "Cursor")
+    began = clock.forward(minutes=-60)
+    for minutes, author, title in (
+        (0, claude, "One"),
+        (4, cursor, "Between"),
+        (5, claude, "Two"),
+        (10, claude, "Three"),
+        (11, claude, "Later"),
+        (12, None, "By hand"),
+    ):
+        drafted(ann, author, began + timedelta(minutes=minutes), title=title)
+
+    page = ann.page("/drafts").text
+
+    assert groups(page) == [("Claude drafted 3 forms", ["Three", "Two", "One"])]
+    assert sections(page) == {
+        "waiting": ["Later", "Three", "Two", "One", "Between"],
+        "by-hand": ["By hand"],
+    }
+
+
+@both_databases
+@pytest.mark.parametrize(
+    ("fields", "is_waiting"),
+    [
+        ({}, True),
+        ({"title": ""}, True),
+        ({"questions": []}, True),
+        ({"title": "", "questions": []}, False),
+        ({"title": "  ", "questions": []}, False),
+        ({"title": "\u00a0", "questions": []}, True),
+        ({"title": "", "questions": [], "goal": "Learn"}, False),
+    ],
+)
+def test_an_empty_draft_does_not_wait(
+    ann: Creator, claude: str, fields: dict[str, Any], *, is_waiting: bool
+) -> None:
+    drafted(ann, claude, **fields)
+
+    page = ann.page("/drafts").text
+
+    assert list(sections(page)) == ["waiting" if is_waiting else "empty"]
+    assert badge(ann) == ("1 waiting" if is_waiting else "")
+
+
+DAY = timedelta(seconds=connections.MUTED_SECONDS)
+
+
+def muted(ann: Creator) -> list[str]:
+    """The agents that are muted, by their mutes' ends."""
+    found = ann.within(connections.list_muted, ann.account.id, now=utc_now())
+    return [str(until) for until in found.values()]
+
+
+@both_databases
+def test_drafts_of_a_muted_agent_arrive_quietly_until_it_is_unmuted(ann: Creator) -> None:
+    claude, cursor = connect_agent(ann, "Claude"), connect_agent(ann, "Cursor")
+    drafted(ann, claude, title="Before")
+    drafted(ann, cursor, title="Of another")
+    shown = ann.page("/drafts").text.partition("/drafts?v=")[2].partition('"')[0]
+
+    away = ann.post(f"/connections/{claude}/mute")
+    told = ann.swap(f"/drafts?v={shown}")
+    drafted(ann, claude, title="After")
+    page = ann.page("/drafts").text
+    count = badge(ann)
+    back = [ann.post(f"/connections/{claude}/unmute").location for _ in range(2)]
+
+    assert (away.location, back) == ("/drafts#muted", ["/drafts#waiting"] * 2)
+    assert told.status_code == 200
+    assert sections(page) == {"waiting": ["Of another"], "muted": ["After", "Before"]}
+    assert plain(page).count("New") == 1
+    assert re.search("Claude is muted until [^.]*[0-9:]+ UTC *[.]", plain(page))
+    assert (count, badge(ann), muted(ann)) == ("1 waiting", "3 waiting", [])
+
+
+@both_databases
+def test_a_mute_ends_after_a_day(ann: Creator, claude: str) -> None:
+    drafted(ann, claude)
+    began = utc_now()
+    with ann.context():
+        connections.set_muted(ann.account.id, claude, muted=True, now=began)
+        counts = [
+            connections.count_waiting(ann.account.id, now=began + later)
+            for later in (timedelta(), DAY - timedelta(seconds=1), DAY)
+        ]
+
+    assert counts == [0, 0, 1]
+
+
+@pytest.mark.parametrize("action", ["mute", "unmute"])
+def test_nobody_mutes_the_agent_of_another_creator(
+    ann: Creator, stranger: Creator, claude: str, action: str
+) -> None:
+    ann.post(f"/connections/{claude}/mute")
+    before = muted(ann)
+
+    assert stranger.post(f"/connections/{claude}/{action}").status_code == 404
+    assert stranger.post(f"/connections/grt_nothing/{action}").status_code == 404
+    assert muted(ann) == before
+    assert muted(stranger) == []
+
 
 NOTE = "Shorter, please"
 LONG = "x" * 501
@@ -135,23 +289,6 @@ def test_what_changed_meanwhile_is_not_sent_back_unread(ann: Creator, draft: Dra
     assert send_back(ann, draft, revision=2).status_code == 303
 
 
-def test_a_discard_of_several_takes_a_note(ann: Creator, draft: Draft) -> None:
-    other = drafted(ann, None, title="Other")
-    refused = ann.post("/drafts/tidy", draft=draft.id, note=LONG)
-    untouched = stored(ann, draft).deleted_at
-    away = ann.post("/drafts/tidy", draft=draft.id, note=f" {NOTE} ")
-
-    found = stored(ann, draft)
-    ann.post("/drafts/take-back", at=away.location.partition("discarded=")[2])
-
-    assert (refused.status_code, untouched) == (422, None)
-    assert f'value="{draft.id}" checked' in refused.text
-    assert f'value="{other.id}" checked' not in refused.text
-    assert LONG in refused.text
-    assert (found.discard_note, found.deleted_at is not None) == (NOTE, True)
-    assert stored(ann, draft).discard_note is None
-
-
 def test_a_published_draft_is_neither_sent_back_nor_discarded(ann: Creator, draft: Draft) -> None:
     share = ann.confirm(draft).location
 
@@ -205,13 +342,3 @@ def test_notes_stand_with_the_changes_that_were_not_seen(
     assert review.index("since you looked") < review.index(WHY) < review.index("<ins>")
     assert stale.status_code == 409
     assert said_by_agents(after) == both[1:]
-
-
-def test_a_change_of_the_creator_is_never_shown_as_somebody_elses(
-    ann: Creator, noted: Draft
-) -> None:
-    ann.page(f"/drafts/{noted.id}")
-    ann.post(f"/drafts/{noted.id}/title", text="My own", revision=1)
-
-    assert said_by_agents(ann.page(f"/drafts/{noted.id}").text) == []
-    assert said_by_agents(ann.page(f"/drafts/{noted.id}/confirm").text) == []

@@ -1,4 +1,4 @@
-"""A creator deletes one response, or all that look automated, and undoes it, without scripts."""
+"""Reading responses one by one, and deleting them."""
 
 import re
 from datetime import timedelta
@@ -9,13 +9,129 @@ from flask import Flask
 from sqlalchemy import select, update
 
 from tests.databases import both_databases
-from tests.factories import make_response
-from tests.pages.creator_client import Creator, plain
+from tests.factories import make_answer, make_form, make_response
+from tests.pages.creator.test_results import links
+from tests.pages.creator_client import Creator, hidden, plain
 from tests.pages.respondent_client import arrive
+from webapp.answers import answering
 from webapp.answers.deleted_responses import purge_deleted_responses
 from webapp.base.database import db, utc_now
 from webapp.base.text import token_hash
 from webapp.records.responses.models import ResponseSession
+
+NAMES = ("Anna", "Bo", "Cem")
+
+
+@pytest.fixture
+def answered(ann: Creator) -> Any:
+    with ann.context():
+        answered = make_form(ann.account.id, questions=["One?", "Two?", "Three?"])
+        for name in NAMES:
+            make_response(answered, name=name)
+        return answered
+
+
+def people(ann: Creator, answered: Any) -> dict[str, str]:
+    """The address of each response by name."""
+    page = ann.page(f"/forms/{answered.id}/people").text
+    return {name: links(page, name)[0] for name in NAMES}
+
+
+def read(ann: Creator, path: str, **headers: Any) -> Any:
+    return ann.post(f"{path}/read", stamp=hidden(ann.page(path), "stamp"), **headers)
+
+
+@both_databases
+def test_every_question_of_a_response_is_there_answered_skipped_or_not_reached(
+    ann: Creator,
+) -> None:
+    answered = ann.form(questions=["One?", "Two?", "Three?"])
+    empty = ann.page(f"/forms/{answered.id}/unread").location
+    with ann.context():
+        make_answer(answered, "k" * 32, 2, "last first")
+        answering.skip_question(answered.share_token, "k" * 32, position=0, now=utc_now())
+        answering.skip_question(answered.share_token, "s" * 32, position=0, now=utc_now())
+        make_response(answered, name="New")
+    page = ann.page(f"/forms/{answered.id}/people").text
+    (path,), (new,) = links(page, "Anonymous"), links(page, "New")
+
+    words = plain(ann.page(path).text)
+
+    assert empty == f"/forms/{answered.id}"
+    assert "Question 1 One? Skipped." in words
+    assert "Question 2 Two? Not answered." in words
+    assert "Question 3 Three? last first" in words
+    assert links(ann.page(path).text, "Newer")[0] == new  # not the one without an answer
+
+
+@both_databases
+def test_unread_ones_come_first_then_older_ones(ann: Creator, answered: Any) -> None:
+    paths = people(ann, answered)
+    steps = [ann.page(f"/forms/{answered.id}/unread").location]
+    for _ in range(3):
+        page = ann.page(steps[-1]).text
+        read(ann, steps[-1], htmx=True)
+        steps += links(page, "Next new one")[:1]
+
+    assert steps == [paths[name] for name in ("Cem", "Bo", "Anna")]
+    middle = ann.page(paths["Bo"]).text
+    assert links(middle, "Newer")[0] == paths["Cem"]
+    assert links(middle, "Older")[0] == paths["Anna"]
+    assert links(ann.page(paths["Cem"]).text, "Newer") == []
+    assert links(ann.page(paths["Anna"]).text, "Older") == []
+    assert ">New</span>" not in middle
+
+
+def test_a_get_reads_nothing_and_strangers_read_and_mark_nothing(
+    ann: Creator, stranger: Creator, answered: Any
+) -> None:
+    path = people(ann, answered)["Bo"]
+    for shown in ("", "/people", "/unread"):
+        ann.page(f"/forms/{answered.id}{shown}")
+
+    assert stranger.page(path).status_code == 404
+    assert stranger.page(f"/forms/{answered.id}/unread").status_code == 404
+    assert stranger.post(f"{path}/read", stamp="9999999999999").status_code == 404
+    assert stranger.post(f"/forms/{answered.id}/read", stamp="9").status_code == 404
+    assert ann.page(f"/forms/{answered.id}/read").status_code == 405
+    assert ">New</span>" in ann.page(path).text
+
+
+@pytest.fixture
+def rota(ann: Creator) -> Any:
+    """A form with one response, which is unread."""
+    answered = ann.form(title="Rota talks")
+    ann.within(make_response, answered, name="Early")
+    return answered
+
+
+def asked(page: str) -> str:
+    """The address that the page asks for what is new."""
+    found = re.search(r'id="new-answers" hx-get="([^"]*)"', page)
+    assert found, page
+    return found[1].replace("&amp;", "&")
+
+
+@pytest.mark.parametrize("view", ["", "/people"])
+def test_new_answers_are_counted_until_the_page_is_opened_again(
+    ann: Creator, rota: Any, view: str
+) -> None:
+    path = asked(ann.page(f"/forms/{rota.id}{view}").text)
+    assert ann.swap(path).status_code == 204
+    for count, words in ((2, "2 new answers – Show"), (3, "3 new answers – Show")):
+        with ann.context():
+            make_answer(rota, "k" * 32 if count == 2 else "n" * 32, 0, "a secret")
+            if count == 2:
+                make_answer(rota, "k" * 32, 1, "a secret")
+        update = ann.swap(path).text
+        path = asked(update)
+
+        assert links(update, words) == [f"/forms/{rota.id}{view}"]
+        assert f"<title>({count}) Answers · Rota talks · Askback</title>" in update
+        assert f"completed 1 in progress {count - 1}" in plain(update)
+        assert "a secret" not in update
+        assert ann.swap(path).status_code == 204
+
 
 UNDO = re.compile(r'action="(/forms/[^"]+/deletions/[^"]+/undo)"')
 
@@ -70,19 +186,6 @@ def test_a_deleted_response_is_gone_from_every_page_at_once(ann: Creator, form: 
         shown = ann.page(f"/forms/{form.id}{path}").text.partition("Undo")
         assert address.rpartition("/")[2] not in "".join(shown), path
     assert "1 answer, none skipped" in plain(ann.page(f"/forms/{form.id}").text)
-
-
-def test_undo_brings_it_back_and_opens_it(ann: Creator, form: Any) -> None:
-    address = respond(ann, form, "Sam")
-    undo = undo_of(deleted(ann, address))
-
-    answer = ann.post(undo)
-
-    assert (answer.status_code, answer.location) == (303, address)
-    assert "Sam" in ann.page(address).text
-    purge(ann)
-    assert "completed 1" in plain(ann.page(f"/forms/{form.id}/people").text)
-    assert "is deleted" not in ann.page(f"/forms/{form.id}/people").text
 
 
 def test_undo_that_comes_too_late_says_so(ann: Creator, form: Any) -> None:

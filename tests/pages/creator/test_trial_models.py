@@ -1,7 +1,6 @@
 """Trying a draft whose follow-up questions a model writes."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from flask import Flask
@@ -11,11 +10,9 @@ from tests.followups.model_server import (
     QUESTION,
     ModelServer,
     asking,
-    hanging,
     model_server,
-    status,
 )
-from tests.pages.creator.trial.trying import try_draft
+from tests.pages.creator.test_trial import try_draft
 from tests.pages.creator_client import Creator, hidden
 from webapp.base.config import Settings
 from webapp.follow_ups.model_exchange import prepare
@@ -64,29 +61,6 @@ def test_the_model_asks_as_on_the_form(
     assert "Acme Holding" not in trying.page.text
     with ann.context():
         assert dump() | {"day_spending": []} == before  # that a model was called is counted
-
-
-@pytest.mark.parametrize("answer", [status(500), asking("See acme.example?"), hanging()])
-def test_the_rules_decide_where_it_is_of_no_use(
-    ann: Creator, model: ModelServer, answer: Any
-) -> None:
-    model.answer = answer
-    trying = try_draft(ann, **FIELDS)
-
-    trying.answer(ANSWER)
-
-    assert trying.question not in {FIRST, SECOND, QUESTION}
-    assert "The rules decided." in trying.words
-    assert "· prepared by your agent, asked after every answer" in trying.words
-
-
-def test_it_gets_no_answer_that_asks_to_be_left_alone(ann: Creator, model: ModelServer) -> None:
-    trying = try_draft(ann, **FIELDS)
-
-    trying.answer("My father died last week")
-
-    assert model.asked == []
-    assert "a subject that is left alone" in trying.words
 
 
 @pytest.mark.parametrize(
