@@ -31,7 +31,7 @@ from webapp.drafts.agreement import VoiceAgreement
 from webapp.drafts.editing import Repeatable
 from webapp.drafts.publishing import Published
 from webapp.drafts.reviews import clean_note
-from webapp.oauth.guard import Caller, acting_agent, check_scope, current_caller, require_scope
+from webapp.oauth.guard import Caller, acting_agent, authenticate, current_caller, require_scope
 from webapp.records import drafts
 from webapp.records.content.draft_input import parse_draft_input, parse_follow_ups
 from webapp.records.content.model import DraftUpdate, wrong_field
@@ -259,7 +259,7 @@ def _wait(draft_id: str, *, review_alone: bool = False) -> Waited[DraftState]:
         current_caller().account_id,
         draft_id,
         wait_seconds("the creator"),
-        lambda: check_scope(Scope.FORMS_WRITE),
+        lambda: authenticate(Scope.FORMS_WRITE),
         review_alone=review_alone,
     )
 

@@ -23,7 +23,7 @@ from webapp.base.vocabulary import DeliveryFailure, Scope
 from webapp.events import callbacks, subscriptions
 from webapp.events.callbacks import CHALLENGE_SECONDS, Asked, Unverified
 from webapp.events.endings import unsubscribe
-from webapp.oauth.guard import Caller, acting_agent, check_scope, current_caller, require_scope
+from webapp.oauth.guard import Caller, acting_agent, authenticate, current_caller, require_scope
 from webapp.records.forms import get_form
 from webapp.web.limiter import limiter, rate_in_words, seconds_until_free
 from webapp.web.wakeups import RETRY_SECONDS, NoSlot, Slots
@@ -224,7 +224,7 @@ def create_subscription(form_id: str) -> Response:
     max_age = sent.max_age_seconds
     granted = subscribe_verified(
         form_id,
-        authorize=partial(check_scope, Scope.RESPONSES_READ),
+        authorize=partial(authenticate, Scope.RESPONSES_READ),
         confirmable=True,
         max_age_ms=None if max_age is None else max_age * 1000,
         **sent.model_dump(exclude={"max_age_seconds"}),

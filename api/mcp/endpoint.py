@@ -17,7 +17,7 @@ from api.mcp.tools import drafts, forms
 from api.mcp.tools.table import TOOLS, invoke
 from webapp.base.config import settings
 from webapp.base.errors import UNSET
-from webapp.oauth.guard import Unauthenticated, authenticate_for_mcp, require_mcp_scope
+from webapp.oauth.guard import Unauthenticated, authenticate, require_scopes
 from webapp.web.hosts import UnknownHost
 from webapp.web.request_kind import RequestKind, accepts, request_kind
 
@@ -175,7 +175,7 @@ def call_tool(call: Call, params: Json) -> Json:
         arguments = {}
     if not isinstance(arguments, dict):
         raise RpcError(INVALID_PARAMS, "arguments is no object.")
-    require_mcp_scope(call.caller, tool.scope)
+    require_scopes(call.caller, tool.scope)
     state, responses = params.get("requestState"), params.get("inputResponses")
     return invoke(tool, replace(call, request_state=state, responses=responses), arguments)
 
@@ -214,7 +214,7 @@ def preflight() -> Response:
 @bp.post("", provide_automatic_options=False, strict_slashes=False)
 def post() -> Response:
     """Read one message, and answer with at most one."""
-    g.caller = caller = authenticate_for_mcp()
+    g.caller = caller = authenticate()
     message = _message()
     version = request.headers.get("MCP-Protocol-Version", "").strip() or None
     if message.id is None:

@@ -7,7 +7,7 @@ from typing import Annotated, TypeVar
 from flask_limiter import RateLimitExceeded
 from pydantic import ConfigDict, Field, StrictInt, StrictStr
 
-from api.mcp.protocol import EVENTS, INVALID_PARAMS, Call, Json, RpcError, check_scope
+from api.mcp.protocol import EVENTS, INVALID_PARAMS, Call, Json, RpcError
 from api.mcp.tools.table import input_schema
 from api.rate_limits import limit_subscribes
 from api.subscriptions import UnverifiedCallback, subscribe_verified
@@ -18,7 +18,7 @@ from webapp.base.outbound import URL_MAX_CHARS
 from webapp.base.sealing import cursor_key
 from webapp.base.vocabulary import ErrorProfile, Scope
 from webapp.events import endings, outbox, subscriptions
-from webapp.oauth.guard import acting_agent, require_mcp_scope
+from webapp.oauth.guard import acting_agent, authenticate, require_scopes
 from webapp.records.content.draft_input import STORABLE
 from webapp.records.events import EVENT_NAME, EventError
 from webapp.web.limiter import seconds_to_wait
@@ -143,7 +143,7 @@ def _invalid_params(failure: errors.InvalidInput, path: str = "") -> RpcError:
 
 def list_events(call: Call, params: Json) -> Json:
     """Answer `events/list` with one page that holds the only event."""
-    require_mcp_scope(call.caller, Scope.RESPONSES_READ)
+    require_scopes(call.caller, Scope.RESPONSES_READ)
     if params.get("cursor") not in (None, ""):
         raise RpcError(INVALID_PARAMS, "There is no such page: all events are on the first one.")
     listed = {
@@ -158,7 +158,7 @@ def list_events(call: Call, params: Json) -> Json:
 
 def subscribe(call: Call, params: Json) -> Json:
     """Answer `events/subscribe`: make or refresh a subscription. raises RpcError"""
-    require_mcp_scope(call.caller, Scope.RESPONSES_READ)
+    require_scopes(call.caller, Scope.RESPONSES_READ)
     try:
         return _granted(_subscribe(call, params))
     except RateLimitExceeded as reached:
@@ -170,7 +170,7 @@ def subscribe(call: Call, params: Json) -> Json:
 
 def poll(call: Call, params: Json) -> Json:
     """Answer `events/poll` with the events after a cursor, without a wait. raises RpcError"""
-    require_mcp_scope(call.caller, Scope.RESPONSES_READ)
+    require_scopes(call.caller, Scope.RESPONSES_READ)
     form_id = read_form_id(call, params, POLL)
     sent = read_params(PollParams, params)
     try:
@@ -198,7 +198,7 @@ def unsubscribe(call: Call, params: Json) -> Json:
     """Answer `events/unsubscribe`. Without a subscription it succeeds, as ChatGPT expects, but is
     refused for clients that declare the extension. raises RpcError
     """
-    require_mcp_scope(call.caller, Scope.RESPONSES_READ)
+    require_scopes(call.caller, Scope.RESPONSES_READ)
     form_id = read_form_id(call, params)
     url = read_params(UnsubscribeParams, params).delivery.url
     account_id, by = call.caller.account_id, acting_agent()
@@ -216,7 +216,7 @@ def _subscribe(call: Call, params: Json) -> subscriptions.Granted:
     ttl_seconds = None if sent.ttl_ms is None else sent.ttl_ms // 1000
     return subscribe_verified(
         form_id,
-        authorize=partial(check_scope, Scope.RESPONSES_READ),
+        authorize=partial(authenticate, Scope.RESPONSES_READ),
         url=sent.delivery.url,
         secret=sent.delivery.secret,
         ttl_seconds=ttl_seconds and min(ttl_seconds, subscriptions.SECONDS_MAX),

@@ -19,8 +19,7 @@ from werkzeug.datastructures import Headers
 
 from webapp.base.config import Settings, settings
 from webapp.base.config_readers import is_loopback, origin
-from webapp.base.vocabulary import Scope
-from webapp.oauth.guard import Caller, authenticate_for_mcp, require_mcp_scope
+from webapp.oauth.guard import Caller
 from webapp.records.content.draft_input import ONE_QUESTION_RULE
 from webapp.web.assets import asset
 from webapp.web.hosts import origin_under
@@ -207,13 +206,6 @@ class Call:
     request_state: object = None
     responses: object = None
     blocks: list[Json] | None = None
-
-
-def check_scope(scope: Scope) -> Caller:
-    """Check the token again in a call that lasts. raises Unauthenticated once it has ended"""
-    caller = authenticate_for_mcp()
-    require_mcp_scope(caller, scope)
-    return caller
 
 
 EVENTS = "io.modelcontextprotocol/events"

@@ -17,7 +17,7 @@ from webapp.base.data_folder import lock_folder
 
 IMPORTED = """
 import sys
-sys.argv = ["askback", {command!r}, "--help"]
+sys.argv = ["askback", "ask", "--help"]
 from webapp.__main__ import main
 try:
     main()
@@ -30,11 +30,8 @@ finally:
     ("given", "environ", "address"),
     [
         ("https://A.example/", {"ASKBACK_URL": "https://b.example"}, "https://a.example"),
-        (None, {"ASKBACK_URL": "https://b.example", "PORT": "1"}, "https://b.example"),
-        (None, {"PUBLIC_URL": "https://c.example", "PORT": "1"}, "https://c.example"),
-        (None, {"PORT": "8080"}, "http://127.0.0.1:8080"),
-        (None, {"HOST": "::1", "PORT": "8080"}, "http://[::1]:8080"),
-        (None, {"HOST": "localhost"}, "http://localhost:8000"),
+        (None, {"ASKBACK_URL": "https://b.example"}, "https://b.example"),
+        (None, {"PUBLIC_URL": "https://c.example"}, "https://c.example"),
         (None, {}, "http://127.0.0.1:8000"),
     ],
 )
@@ -70,10 +67,8 @@ def test_2_for_a_server_that_goes_by_another_name(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("command", ["ask", "wait", "sign-in", "sign-out", "connect"])
-def test_neither_flask_nor_sqlalchemy_is_imported(command: str) -> None:
-    code = IMPORTED.format(command=command)
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+def test_neither_flask_nor_sqlalchemy_is_imported() -> None:
+    ran = subprocess.run([sys.executable, "-c", IMPORTED], capture_output=True, text=True, cwd=ROOT)
 
     assert ran.stdout.startswith("Usage: ")
     assert ran.stdout.endswith("\n[]\n")

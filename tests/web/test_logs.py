@@ -72,30 +72,6 @@ def app_with_faults(settings: Settings) -> Iterator[Flask]:
 
 
 @pytest.mark.parametrize(
-    ("method", "path", "line"),
-    [
-        ("GET", "/api/drafts/drf_1?secret=1", "GET /api/drafts/<draft_id> 401"),
-        ("GET", "/healthz", None),
-        ("GET", "/readyz", None),
-        ("GET", "/healthz/x", "- - 404"),
-        ("POST", "/readyz", "- - 405"),
-        ("GET", "/static/x", "- - 404"),
-        ("GET", "/static/v/0/x.js", "GET /static/v/<build>/<path:name> 404"),
-        (CANARY.upper(), "/api/forms", "- - 405"),
-    ],
-)
-def test_a_request_is_one_line_with_its_route_unless_it_is_routine(
-    app: Flask, written: Lines, method: str, path: str, line: str | None
-) -> None:
-    app.test_client().open(path, method=method)
-
-    logged = ["{method} {route} {status}".format_map(each) for each in written.requests]
-    assert logged == ([line] if line else [])
-    assert "secret" not in written.getvalue()
-    assert CANARY.upper() not in written.getvalue()
-
-
-@pytest.mark.parametrize(
     ("path", "headers"),
     [
         *((path.format(CANARY), {}) for path in ("/r/{}", "/join/{}", "/{}")),

@@ -79,13 +79,9 @@ def is_local(address: str) -> bool:
 
 
 def _of_folder(environ: Mapping[str, str]) -> str:
-    """Return where `askback run` serves, or last served, with the settings of this folder."""
-    host, port = environ.get("HOST"), environ.get("PORT")
+    """Return where `askback run` serves, or last served, with the data folder of these settings."""
     folder = absolute(environ.get("ASKBACK_DATA", "").strip() or DEFAULT_FOLDER)
-    if not (host or port) and (served := served_address(folder)):
-        return served
-    host = host or "127.0.0.1"
-    return f"http://{f'[{host}]' if ':' in host else host}:{port or 8000}"
+    return served_address(folder) or "http://127.0.0.1:8000"
 
 
 PAUSES = (0.5, 1, 2, 4, 5)  # seconds before each repetition; the last one is used for all further

@@ -3,7 +3,6 @@
 import ssl
 from functools import cache
 from typing import Any
-from urllib.parse import urlsplit
 
 import httpx2
 from httpx2 import Response
@@ -23,9 +22,8 @@ def call(method: str, url: str, *, seconds: float = CALL_SECONDS, **request: Any
     seconds  of silence until the server counts as away
     """
     server = httpx2.URL(url).copy_with(raw_path=b"", fragment=None)
-    client = _client(urlsplit(url).scheme, local=is_local(url))
     try:
-        reply = client.request(method, url, timeout=seconds, **request)
+        reply = _client(local=is_local(url)).request(method, url, timeout=seconds, **request)
     except httpx2.HTTPError as error:
         raise NotNow(f"{server} is not reached: {error}", reached=False) from error
     if reply.status_code in AWAY:
@@ -37,12 +35,9 @@ def call(method: str, url: str, *, seconds: float = CALL_SECONDS, **request: Any
 
 
 @cache
-def _client(scheme: str, *, local: bool) -> httpx2.Client:
+def _client(*, local: bool) -> httpx2.Client:
     """Return a client that trusts this computer's certificates, not those of the package."""
-    # plain http needs no certificates, and loading them takes longer than a request
-    encrypted = scheme == "https"
-    context = ssl.create_default_context() if encrypted else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    return httpx2.Client(trust_env=not local, verify=context)
+    return httpx2.Client(trust_env=not local, verify=ssl.create_default_context())
 
 
 def fields_of(reply: Response) -> dict[str, Any]:

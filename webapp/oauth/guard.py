@@ -19,6 +19,7 @@ from webapp.records.accounts.models import Account
 from webapp.records.audit import Actor
 from webapp.web import request_audit
 from webapp.web.deferred_writes import write_later
+from webapp.web.request_kind import RequestKind, request_kind
 
 LAST_USED_EVERY_SECONDS = 60  # at most one write per minute and connection
 QUERY_NAMES = ("access_token", "token")
@@ -96,14 +97,6 @@ def find_access_token(token: str) -> Caller | None:
     return Caller._make(found[0]) if found else None
 
 
-def note_use(caller: Caller, *, now: datetime) -> None:
-    """Store `last_used_at` by a deferred write, at most once a minute."""
-    since = now - timedelta(seconds=LAST_USED_EVERY_SECONDS)
-    if caller.last_used_at is None or caller.last_used_at <= since:
-        store = partial(execute_autocommit, _USED, grant=caller.grant_id, now=now)
-        write_later(("use", caller.grant_id), store)
-
-
 _USED = (
     update(OAuthGrant)
     .where(OAuthGrant.id == bindparam("grant"))
@@ -126,11 +119,8 @@ class Unauthenticated(Outcome):
 
 
 def require_scope(*scopes: Scope) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Let a route run only for a token of the REST API that has all of `scopes`.
-
-    Stores the caller in `g.caller`; raises the errors of `check_scope`.
-    """
-    return guarded_by("caller", partial(check_scope, *scopes))
+    """Let a route run only for a token that has all of `scopes`; its caller is in `g.caller`."""
+    return guarded_by("caller", partial(authenticate, *scopes))
 
 
 def guarded_by(
@@ -149,28 +139,43 @@ def guarded_by(
     return decorate
 
 
-def check_scope(*scopes: Scope) -> Caller:
-    """Return the caller of this request, whose valid REST API token has all of `scopes`.
+def authenticate(*scopes: Scope) -> Caller:
+    """Return the caller of this request, whose token is for the called resource and has all scopes.
 
-    raises  Unauthenticated with the challenge of RFC 6750 section 3 and RFC 9728; a missing scope
-            is a 401, too
+    raises  Unauthenticated with the challenge of RFC 6750 section 3 and RFC 9728. A challenge asks
+            for all permissions, so that a client asks its creator only once; the creator may
+            untick any of them.
     """
-    caller = _authenticate(settings().api_url)
-    _require_scopes(caller, scopes, settings().api_url)
+    token, now = _bearer_token(), utc_now()
+    caller = find_access_token(token) if looks_like(ACCESS_PREFIX, token) else None
+    if caller is None:
+        raise _refusal("This access token is not known here.")
+    if problem := _problem(caller, now):
+        raise _refusal(problem)
+    if (resource := _called_resource()) not in caller.resource.split():
+        remedy = (
+            f"Complete OAuth once more with the parameter resource={resource}, or without it for "
+            "all of this server, and use the access token of that connection here."
+        )
+        raise _refusal("This access token is for another resource.", remedy)
+    since = now - timedelta(seconds=LAST_USED_EVERY_SECONDS)
+    if caller.last_used_at is None or caller.last_used_at <= since:
+        store = partial(execute_autocommit, _USED, grant=caller.grant_id, now=now)
+        write_later(("use", caller.grant_id), store)
+    require_scopes(caller, *scopes)
     return caller
 
 
-def authenticate_for_mcp() -> Caller:
-    """Return the caller of this request, whose token is valid for the MCP endpoint.
+def require_scopes(caller: Caller, *needed: Scope) -> None:
+    """Raise Unauthenticated if a scope is missing.
 
-    raises  Unauthenticated
+    The challenge names granted scopes, too, as some clients ask for no others.
     """
-    return _authenticate(settings().mcp_url)
-
-
-def require_mcp_scope(caller: Caller, *scopes: Scope) -> None:
-    """Check the scopes of an MCP caller; raises Unauthenticated if one is missing."""
-    _require_scopes(caller, scopes, settings().mcp_url)
+    if caller.scopes.issuperset(needed):
+        return
+    wanted = sorted(caller.scopes.union(needed) - {Scope.OFFLINE_ACCESS})
+    message = f"This access token lacks the permission {' '.join(needed)}."
+    raise _refusal(message, COMPLETE_OAUTH, error="insufficient_scope", scopes=wanted)
 
 
 def current_caller() -> Caller:
@@ -184,36 +189,17 @@ def acting_agent() -> Actor:
     return request_audit.agent(caller.client_id, caller.client_name)
 
 
-def _authenticate(resource: str) -> Caller:
-    """Return the caller of this request if its token is valid for `resource`, with any scopes.
-
-    raises  Unauthenticated, whose challenge asks for all permissions, so that a client asks its
-            creator only once; the creator may untick any of them
-    """
-    token, now = _bearer_token(resource), utc_now()
-    caller = find_access_token(token) if looks_like(ACCESS_PREFIX, token) else None
-    if caller is None:
-        raise _refusal(resource, "This access token is not known here.")
-    if problem := _problem(caller, now):
-        raise _refusal(resource, problem)
-    if resource not in caller.resource.split():
-        remedy = (
-            f"Complete OAuth once more with the parameter resource={resource}, or without it for "
-            "all of this server, and use the access token of that connection here."
-        )
-        raise _refusal(resource, "This access token is for another resource.", remedy)
-    note_use(caller, now=now)
-    return caller
+def _called_resource() -> str:
+    return settings().mcp_url if request_kind() is RequestKind.MCP else settings().api_url
 
 
-def _bearer_token(resource: str) -> str:
-    refuse_in_address(QUERY_NAMES, partial(_refusal, resource, error="invalid_request"))
+def _bearer_token() -> str:
+    refuse_in_address(QUERY_NAMES, partial(_refusal, error="invalid_request"))
     scheme, _, token = request.headers.get("Authorization", "").strip().partition(" ")
     if not scheme:
-        raise _refusal(resource, "This call needs an access token.", COMPLETE_OAUTH, error="")
+        raise _refusal("This call needs an access token.", COMPLETE_OAUTH, error="")
     if scheme.lower() != "bearer":
-        message = "The Authorization header does not begin with the word Bearer."
-        raise _refusal(resource, message)
+        raise _refusal("The Authorization header does not begin with the word Bearer.")
     return token.strip()
 
 
@@ -239,16 +225,6 @@ def _problem(caller: Caller, now: datetime) -> str:
     return ""
 
 
-def _require_scopes(caller: Caller, needed: Collection[Scope], resource: str) -> None:
-    """Raise an error that names granted scopes, too, as some clients ask for no others."""
-    if caller.scopes.issuperset(needed):
-        return
-    wanted = sorted(caller.scopes.union(needed) - {Scope.OFFLINE_ACCESS})
-    message = f"This access token lacks the permission {' '.join(needed)}."
-    lacks = "insufficient_scope"
-    raise _refusal(resource, message, COMPLETE_OAUTH, error=lacks, scopes=wanted)
-
-
 COMPLETE_OAUTH = (
     "Complete OAuth as the WWW-Authenticate header says, with the scope {scope}, and retry with "
     "the header Authorization: Bearer and the access token."
@@ -257,7 +233,6 @@ REFRESH = f"Refresh the access token. If that fails: {COMPLETE_OAUTH}"
 
 
 def _refusal(
-    resource: str,
     message: str,
     remedy: str = REFRESH,
     *,
@@ -271,7 +246,7 @@ def _refusal(
     """
     scope = " ".join(scopes)
     parts = [f'error="{error}"', f'error_description="{message}"'] if error else []
-    metadata = resource_metadata_url(resource)
+    metadata = resource_metadata_url(_called_resource())
     challenge = ", ".join([*parts, f'resource_metadata="{metadata}"', f'scope="{scope}"'])
     lacks_scope = error == "insufficient_scope"
     remedy = remedy.replace("{scope}", scope)

@@ -10,7 +10,7 @@ from pydantic import Field, StrictStr
 
 from api.bodies import API_BODY_MAX_BYTES, review_url, too_large
 from api.drafts import create_draft, publish_draft, update_draft, wait_for_draft
-from api.mcp.protocol import Call, Json, check_scope
+from api.mcp.protocol import Call, Json
 from api.mcp.tools.table import InputRequired, PageArguments, Tool, page_of
 from api.rate_limits import limit_creates, limit_publishes, limit_updates
 from api.waiting import WAIT_MAX_SECONDS
@@ -23,11 +23,12 @@ from webapp.base.sealing import request_state_key, signer
 from webapp.base.vocabulary import Scope
 from webapp.drafts.publishing import Published
 from webapp.drafts.reviews import clean_note
+from webapp.oauth.guard import authenticate
 from webapp.records.content import draft_input
 from webapp.records.content.model import AgentUpdate, GivenFollowUps
 from webapp.records.drafts import AGENT_NOTE_MAX_CHARS, Draft, get_revision
 
-CHECK_TOKEN = partial(check_scope, Scope.FORMS_WRITE)
+CHECK_TOKEN = partial(authenticate, Scope.FORMS_WRITE)
 LIVES_MILLIS = 15 * 60 * 1000
 STATE_MAX_CHARS = 512
 VERSION = 1

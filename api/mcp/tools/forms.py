@@ -14,7 +14,7 @@ from werkzeug.exceptions import NotFound as NoPage
 
 from api.errors import unexpected_fields
 from api.forms import agent_token, attachment_bytes
-from api.mcp.protocol import INTERNAL_ERROR, Call, Json, RpcError, bp, check_scope
+from api.mcp.protocol import INTERNAL_ERROR, Call, Json, RpcError, bp
 from api.mcp.tools import table
 from api.rate_limits import limit_agent_tokens
 from api.waiting import wait_for
@@ -28,6 +28,7 @@ from webapp.base.sealing import fragment_key, recording_key, signer
 from webapp.base.vocabulary import Scope
 from webapp.drafts.agent_tokens import AgentTokenInput
 from webapp.oauth.connections import find_live_account
+from webapp.oauth.guard import authenticate
 from webapp.records import forms
 from webapp.records.content.draft_input import STORABLE
 from webapp.records.forms import FormRow
@@ -243,7 +244,7 @@ def _waited(
         lambda form: is_over(form, since),
         given.timeout_seconds,
         account_id=account_id,
-        require_access=partial(check_scope, Scope.RESPONSES_READ),
+        require_access=partial(authenticate, Scope.RESPONSES_READ),
     )
     nothing = cursor.ResponsePage([], 0, since, truncated=False)
     page = (
@@ -251,7 +252,7 @@ def _waited(
         if waited.is_new
         else responses.form_responses(read(), nothing)
     )
-    check_scope(Scope.RESPONSES_READ)  # again: the token may have ended before the change came
+    authenticate(Scope.RESPONSES_READ)  # again: the token may have ended before the change came
     found = {**page, "timedOut": not waited.is_new, **waited.retry_field}
     return cast(responses.WaitedResponses, found)
 
