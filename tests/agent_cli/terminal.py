@@ -17,9 +17,9 @@ from tests.command import PROGRAM, start
 from tests.factories import make_answer
 from tests.services import wait_until
 from webapp.answers.answering import complete_response
-from webapp.answers.trash import delete_form, discard_draft
+from webapp.answers.trash import delete_form, discard_draft, discard_drafts
 from webapp.base.database import db, utc_now
-from webapp.drafts import confirmations, publishing
+from webapp.drafts import confirmations, publishing, reviews
 from webapp.records.drafts import Draft
 from webapp.records.forms import Form
 from webapp.web.wakeups import wakeups
@@ -137,13 +137,16 @@ class User:
         self._decide(publishing.confirm_and_publish, "revision", "shown_hash")
 
     def send_back(self, note: str | None) -> None:
-        self._decide(confirmations.return_draft, "revision", note=note)
+        self._decide(reviews.return_draft, "revision", note=note)
 
     def keep(self) -> None:
-        self._decide(confirmations.keep_draft)
+        self._decide(reviews.keep_draft)
 
     def discard(self, note: str) -> None:
-        self._decide(discard_draft, note=note)
+        def decide(account_id: str, draft_id: str, **said: Any) -> None:
+            discard_drafts(account_id, [draft_id], **said)
+
+        self._decide(decide, note=note)
 
     def _decide(self, decide: Callable[..., object], *seen: str, **said: Any) -> None:
         """Let the creator decide about the newest draft, by what was `seen` of it."""

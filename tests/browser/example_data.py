@@ -22,7 +22,7 @@ from webapp.answers.deleted_responses import delete_automated, delete_response
 from webapp.answers.unread import mark_all_read
 from webapp.base.database import db, new_id, to_millis, utc_now
 from webapp.base.vocabulary import ClientKind, RevokedReason, Scope, TokenKind
-from webapp.drafts import confirmations, editing, form_settings, publishing, revisions
+from webapp.drafts import confirmations, editing, form_settings, publishing, reviews, revisions
 from webapp.drafts.agent_tokens import make_agent_token
 from webapp.drafts.agreement import NOTHING_SHOWN, Agreement, Shown, WriterAgreement
 from webapp.oauth.models import OAuthClient, OAuthGrant
@@ -101,7 +101,7 @@ def sent_back(account_id: str, author: str, now: datetime) -> str:
     revision = editing.update_draft(account_id, draft.id, changes, **by).revision
     revisions.mark_seen(account_id, draft.id, revision, now=now - timedelta(hours=4))
     given: dict[str, Any] = {"revision": revision, "now": now - timedelta(minutes=3)}
-    confirmations.return_draft(account_id, draft.id, note=texts.SENT_BACK_NOTE, **given)
+    reviews.return_draft(account_id, draft.id, note=texts.SENT_BACK_NOTE, **given)
     return draft.id
 
 

@@ -20,7 +20,7 @@ from webapp.app import streams
 from webapp.app.streams import Streams
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import Scope
-from webapp.drafts import agent_tokens, confirmations
+from webapp.drafts import agent_tokens, reviews
 from webapp.oauth.tokens import issue_token
 from webapp.records.accounts.models import Account
 from webapp.voice.audio_store import audio_store
@@ -74,7 +74,7 @@ def sent_back(running: Installation, account_id: str) -> str:
     with running.app.app_context():
         draft = make_draft(account_id)
         note = "Shorter, please"
-        confirmations.return_draft(account_id, draft.id, revision=1, note=note, now=utc_now())
+        reviews.return_draft(account_id, draft.id, revision=1, note=note, now=utc_now())
         return draft.id
 
 

@@ -18,7 +18,7 @@ from tests.pages.creator_client import Creator, hidden
 from webapp.answers import answering, trash
 from webapp.answers.steps import QuestionNumber
 from webapp.base.database import db, utc_now
-from webapp.drafts import confirmations, editing, revisions
+from webapp.drafts import editing, reviews, revisions
 from webapp.records.accounts import credentials
 from webapp.records.content.draft_input import parse_draft_input
 from webapp.records.responses.models import ResponseSession
@@ -102,7 +102,7 @@ def world(app: Flask, ann: Creator) -> World:
         ann.by_agent(draft, questions=[{"text": hostile("question") * 2}, "Plain?"], title="T")
         ann.by_agent(draft, agent_note=hostile("note"), **content)
         back = {"revision": 3, "note": hostile("returned"), "now": utc_now()}
-        confirmations.return_draft(ann.account.id, draft.id, **back)
+        reviews.return_draft(ann.account.id, draft.id, **back)
         by_hand = prepare(make_draft(ann.account.id, **content), [(hostile("follow_up"), "if_no")])
         form, thrown = make_form(ann.account.id, **content), make_form(ann.account.id, **content)
         trash.delete_form(ann.account.id, thrown.id, now=utc_now())

@@ -14,9 +14,10 @@ from tests.databases import both_databases, on_postgresql, postgresql_first
 from tests.factories import make_draft
 from tests.races.threads import Call, allowed, each_statement, together
 from webapp.base.database import db, utc_now
-from webapp.drafts.confirmations import confirm_draft, list_confirmed, return_draft
+from webapp.drafts.confirmations import confirm_draft, list_confirmed
 from webapp.drafts.editing import update_draft
 from webapp.drafts.publishing import publish_draft
+from webapp.drafts.reviews import return_draft
 from webapp.drafts.revisions import find_view, mark_seen
 from webapp.records.accounts.models import Account
 from webapp.records.content.draft_input import parse_draft_input, parse_follow_ups

@@ -21,7 +21,7 @@ from webapp.answers import trash
 from webapp.answers.deleted_responses import delete_response
 from webapp.answers.device_transfer import create_transfer_link
 from webapp.base.database import db, utc_now
-from webapp.drafts import confirmations, editing, form_settings, revisions
+from webapp.drafts import editing, form_settings, reviews, revisions
 from webapp.drafts.editing import Repeatable
 from webapp.oauth.account_deletion import delete_account, purge_deleted_accounts
 from webapp.records.accounts import invites
@@ -59,7 +59,7 @@ def fill(account_id: str) -> None:
     changed = parse_draft_input({"title": "Changed"})
     editing.update_draft(account_id, draft.id, changed, author=None, now=utc_now())
     form_settings.set_picture(account_id, b"picture")
-    confirmations.return_draft(account_id, draft.id, revision=2, note=None, now=utc_now())
+    reviews.return_draft(account_id, draft.id, revision=2, note=None, now=utc_now())
     form, in_trash = make_form(account_id), make_form(account_id)
     revisions.mark_seen(account_id, draft.id, 1, now=utc_now())
     make_response(form)

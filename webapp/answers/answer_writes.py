@@ -98,7 +98,7 @@ def store_completion(
     ((is_awaited,),) = all_rows(connection, statements.COMPLETE, values)
     count_completion(connection, form_id, stamp)
     database.note_change(form_id)
-    return Completion(form_id, session.session_id, stamp, session.answer_count, is_awaited)
+    return Completion(form_id, session.session_id, stamp, len(session.answered), is_awaited)
 
 
 def write_progress(

@@ -19,6 +19,7 @@ from webapp.answers.session import (
     refusal,
 )
 from webapp.answers.steps import QuestionNumber, Step
+from webapp.base.config import settings
 from webapp.base.database import core_transaction, execute, write_transaction
 from webapp.base.errors import InvalidInput, PageCode, Phrase, StateConflict
 from webapp.base.text import in_one_line
@@ -218,11 +219,10 @@ def complete_response(
     responder_name: str,
     now: datetime,
     signs: Signs | None = None,
-    events: bool = True,
 ) -> list[str] | None:
-    """Complete the response and queue its event; `signs` as in `answer_question`.
+    """Complete the response and queue its event, if this server sends events.
 
-    events   False queues nothing
+    signs    as in `answer_question`
     returns  the ids of the queued deliveries; None if the response is complete already
     raises   NotFound; StateConflict `form_closed`, `form_completed`, `nothing_answered`;
              InvalidInput `name_too_long`
@@ -234,19 +234,19 @@ def complete_response(
             read_form(share_token)
         elif session.completed_stamp is not None:
             return None
-        if session is None or session.answer_count == 0:
+        if session is None or not session.answered:
             raise StateConflict(
                 PageCode.NOTHING_ANSWERED,
                 Phrase("Nothing is answered yet."),
                 Phrase("Answer at least one question."),
             )
-        suspect = signs is not None and signs.looks_automated(session.answer_count, now)
+        suspect = signs is not None and signs.looks_automated(len(session.answered), now)
         done = writes.store_completion(
             connection, session, responder_name=name, suspect=suspect, now=now
         )
         if done is None:
             raise refusal(session.form_id) or not_open(FormStatus.CLOSED)
-        return queue_deliveries(connection, done, now=now) if events else []
+        return queue_deliveries(connection, done, now=now) if settings().mcp_events_enabled else []
 
 
 def withdraw_response(share_token: str, session_key: str, *, now: datetime) -> bool:

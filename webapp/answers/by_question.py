@@ -19,8 +19,6 @@ from webapp.records.responses.recordings import find_attachment, no_attachment
 
 ANSWERS_SHOWN = 10  # per question at first, and with each "more"
 CHARS_SHOWN = 2000  # per answer in a list; the page of its response shows all of it
-ANSWERS_LOOKED_AT = 1000  # per question, to find that many
-ANSWERS_AT_ONCE = 200  # per statement, if some are being deleted
 NEWER_COUNTED = 99  # most answers counted while a page is open
 USUAL_FROM = 3  # answers; with fewer, no length is usual
 USUAL_OF = 100  # newest answers; their median is the usual length
@@ -94,29 +92,13 @@ def newest_answers(form: FormRow) -> dict[str, AnswerPage]:
     found: dict[str, list[_Row]] = {question["id"]: [] for question in form.questions}
     for row in _of_each_question(form, _answers_to, ANSWERS_SHOWN + 1):
         found[row.question_id].append(row)
-    return {
-        question_id: _page(rows)
-        if all(row.is_shown for row in rows)
-        else more_answers(form.id, question_id, form.last_stamp + 1)
-        for question_id, rows in found.items()
-    }
+    return {question_id: _page(rows) for question_id, rows in found.items()}
 
 
 def more_answers(form_id: str, question_id: str, before: int) -> AnswerPage:
-    """Return the next current answers to one question, older than the stamp `before`.
-
-    The page may be short although more answers follow, if very many are being deleted.
-    """
-    shown: list[_Row] = []
-    looked, at_once = 0, ANSWERS_SHOWN + 1
-    while looked < ANSWERS_LOOKED_AT:
-        query = _answers_to(form_id, question_id).where(models.Answer.stamp < before).limit(at_once)
-        rows = db.session.execute(query).all()
-        shown += [row for row in rows if row.is_shown]
-        if len(rows) < at_once or len(shown) > ANSWERS_SHOWN:
-            return _page(shown)
-        looked, at_once, before = looked + at_once, ANSWERS_AT_ONCE, rows[-1].stamp
-    return _page(shown, before)
+    """Return the next current answers to one question, older than the stamp `before`."""
+    older = _answers_to(form_id, question_id).where(models.Answer.stamp < before)
+    return _page(db.session.execute(older.limit(ANSWERS_SHOWN + 1)).all())
 
 
 def usual_words(form: FormRow) -> dict[str, int]:
@@ -153,10 +135,9 @@ _Row = sa.Row[*tuple[Any, ...]]
 
 
 def _answers_to(form_id: str, question_id: str) -> sa.Select[*tuple[Any, ...]]:
-    answers = sa.select(*SHOWN_COLUMNS, models.IS_SHOWN.label("is_shown"))
-    sessions = models.ResponseSession
-    of = sessions.id == models.Answer.session_id
-    return _newest(answers.join(sessions, of), form_id, question_id)
+    answers = sa.select(*SHOWN_COLUMNS).where(models.IS_SHOWN)
+    of = models.ResponseSession.id == models.Answer.session_id
+    return _newest(answers.join(models.ResponseSession, of), form_id, question_id)
 
 
 def _lengths_of(form_id: str, question_id: str) -> sa.Select[*tuple[Any, ...]]:
@@ -187,10 +168,9 @@ def _of_each_question(
     return list(db.session.execute(sa.union_all(*parts)))
 
 
-def _page(rows: Sequence[_Row], before: int | None = None) -> AnswerPage:
-    """Return the first answers as a page; `before` is the stamp to continue from after the last."""
-    shown = [ShownAnswer._make(row[:-1]) for row in rows[:ANSWERS_SHOWN]]
-    return AnswerPage(shown, shown[-1].stamp if len(rows) > ANSWERS_SHOWN else before)
+def _page(rows: Sequence[_Row]) -> AnswerPage:
+    shown = [ShownAnswer._make(row) for row in rows[:ANSWERS_SHOWN]]
+    return AnswerPage(shown, shown[-1].stamp if len(rows) > ANSWERS_SHOWN else None)
 
 
 HIDDEN_COUNTED = 500

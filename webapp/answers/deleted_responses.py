@@ -11,6 +11,7 @@ any others, so no agent misses a response whose deletion is undone.
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
+from itertools import chain
 from typing import Any, NamedTuple, cast
 
 import sqlalchemy as sa
@@ -19,7 +20,7 @@ from webapp.answers.session import LOCKED_COLUMNS, LockedSession, change_form
 from webapp.answers.threads import no_response
 from webapp.base import database
 from webapp.base.ownership import OF_SESSION, deletion_of
-from webapp.base.vocabulary import FormStatus, QuestionKind
+from webapp.base.vocabulary import FormStatus
 from webapp.events.outbox import cancel_events
 from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
 from webapp.records.forms import Form, get_form, lock_form
@@ -147,8 +148,11 @@ def _begin(deletion_id: str, now: datetime) -> bool:
 @database.tried_again
 def _delete_batch(due: sa.Row[*tuple[Any, ...]], now: datetime) -> int:
     """Delete one batch; return the number of sessions in it, 0 when none is left."""
+    which = {"form_id": due.form_id, "at": due.scheduled_at, "most": BATCH_SESSIONS}
+    locking = _LOCK_AUTOMATED if due.session_id is None else _LOCK_ONE
     with database.write_transaction():
-        sessions = _lock_batch(due)
+        locked = database.execute(locking, **which | {"session_id": due.session_id})
+        sessions = [LockedSession._make(row) for row in locked]
         if sessions:
             delete_sessions(due.form_id, sessions, now=now)
     return len(sessions)
@@ -173,7 +177,7 @@ def delete_sessions(form_id: str, sessions: Sequence[LockedSession], *, now: dat
         for each in sessions
         if each.completed_stamp is not None
     }
-    answered = sum(each.completed_stamp is not None or each.answer_count > 0 for each in sessions)
+    answered = sum(each.completed_stamp is not None or bool(each.answered) for each in sessions)
     changes: dict[str, object] = {
         "started_count": Form.started_count - len(sessions),
         "answer_bytes": Form.answer_bytes - size,
@@ -192,32 +196,14 @@ def delete_sessions(form_id: str, sessions: Sequence[LockedSession], *, now: dat
 
 
 def _reached(form_id: str, sessions: Sequence[LockedSession]) -> dict[str, counters.QuestionCounts]:
-    """Return the counter changes that deleting the sessions causes, by question id."""
-    query = (
-        sa.select(models.Answer.question_id, sa.func.count())
-        .where(
-            models.Answer.session_id.in_(each.session_id for each in sessions),
-            models.Answer.superseded.is_(False),
-            models.Answer.question_kind == QuestionKind.SCRIPTED,
-        )
-        .group_by(models.Answer.question_id)
-    )
-    answered = {row[0]: row[1] for row in database.execute(query)}
+    """Return the counter changes that deleting the sessions causes, by id of scripted question."""
     questions = database.execute(sa.select(Form.questions).where(Form.id == form_id)).scalar_one()
-    skipped = Counter(question_id for each in sessions for question_id in {*each.skipped})
+    answered = Counter(chain.from_iterable(each.answered for each in sessions))
+    skipped = Counter(chain.from_iterable({*each.skipped} for each in sessions))
     return {
-        each["id"]: counters.QuestionCounts(-answered.get(each["id"], 0), -skipped[each["id"]])
+        each["id"]: counters.QuestionCounts(-answered[each["id"]], -skipped[each["id"]])
         for each in questions
     }
-
-
-def _lock_batch(due: sa.Row[*tuple[Any, ...]]) -> Sequence[LockedSession]:
-    if due.session_id is not None:
-        found = database.execute(_LOCK_ONE, session_id=due.session_id)
-    else:
-        of = {"form_id": due.form_id, "at": due.scheduled_at}
-        found = database.execute(_LOCK_AUTOMATED, **of, most=BATCH_SESSIONS)
-    return list(map(LockedSession._make, found))
 
 
 _D, _S = models.ResponseDeletion, models.ResponseSession

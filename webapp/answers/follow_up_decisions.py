@@ -20,17 +20,10 @@ from sqlalchemy import Connection
 from webapp.answers import follow_up_statements as statements
 from webapp.answers.session import RespondentSession
 from webapp.answers.steps import QuestionNumber
-from webapp.base.database import (
-    core_transaction,
-    execute_autocommit,
-    new_id,
-    read_rows,
-    to_millis,
-    tried_again,
-)
+from webapp.base.database import core_transaction, new_id, read_rows, to_millis, tried_again
 from webapp.base.database.prepared_statements import all_rows, run
 from webapp.base.text import token_hash
-from webapp.base.vocabulary import FormStatus, SessionStatus
+from webapp.base.vocabulary import FormStatus
 from webapp.follow_ups import rules
 from webapp.follow_ups.messages import Brief
 from webapp.follow_ups.rules import Decision, Reason, Thread
@@ -153,14 +146,12 @@ def decide_by_rules(about: FollowUpContext, *, now: datetime) -> QuestionNumber 
     ruled = None if _asked_again(about) else about.ruled
     if not ruled or not ruled.question:
         return None
-    values = _keys(about) | _words(ruled) | {"id": new_id("q"), "moment": to_millis(now)}
-    seen: int | None = about.session.last_active_at
-    while seen is not None:
-        asked = execute_autocommit(statements.ask(), **values, seen=seen)
-        if asked:
-            return QuestionNumber(about.place.number, asked[0].depth)
-        seen = _changed_since(about, seen)
-    return None
+    with core_transaction() as connection:
+        depth = _free_depth(connection, about, now, ruled) if _lock(connection, about) else 0
+        made = {"id": new_id("q"), "moment": to_millis(now), "depth": depth}
+        values = _keys(about) | _words(ruled) | made
+        asked = bool(depth) and all_rows(connection, statements.ask(), values)
+    return QuestionNumber(about.place.number, depth) if asked else None
 
 
 def may_ask_model(about: FollowUpContext) -> bool:
@@ -257,21 +248,7 @@ def pass_on(about: FollowUpContext, *, now: datetime) -> None:
 def _lock(connection: Connection, about: FollowUpContext) -> bool:
     """Lock the session; False if the answer is outdated, the response sent, or the form closed."""
     found = all_rows(connection, statements.LOCK, {"session_id": about.session.id})
-    return bool(found) and _is_current(about, found[0].status, found[0].answered)
-
-
-def _changed_since(about: FollowUpContext, seen: int) -> int | None:
-    """Return the new state of the session; None if it is unchanged, or needs no decision now."""
-    for status, answered, now_seen in read_rows(statements.STATE, session_id=about.session.id):
-        if _is_current(about, status, answered) and now_seen != seen:
-            return int(now_seen)
-    return None
-
-
-def _is_current(about: FollowUpContext, status: SessionStatus, answered: dict[str, str]) -> bool:
-    """Return True if the session is open and the answer is its current one."""
-    is_open = status is SessionStatus.IN_PROGRESS
-    return is_open and answered.get(about.question_id) == about.answer_id
+    return bool(found) and found[0].answered.get(about.question_id) == about.answer_id
 
 
 def _free_depth(

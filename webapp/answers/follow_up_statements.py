@@ -4,7 +4,7 @@ from typing import cast
 
 import sqlalchemy as sa
 
-from webapp.base.database import among, built_once, insert_into, on_sqlite
+from webapp.base.database import among, built_once, insert_into
 from webapp.base.vocabulary import FollowUpState, FormStatus, SessionStatus
 from webapp.records.follow_ups import FollowUp
 from webapp.records.forms import Form
@@ -92,28 +92,19 @@ _MAY_FOLLOW = (
 )
 FREE_DEPTH = sa.select(_COUNTS.c.next_depth).where(*_MAY_FOLLOW)
 _SESSION = cast(sa.Table, ResponseSession.__table__)
-_OF_SESSION = _SESSION.c.id == sa.bindparam("session_id")
-_LAST_ACTIVE = sa.type_coerce(_SESSION.c.last_active_at, sa.BigInteger)
-_NEW_STATE = {"last_active_at": _LAST_ACTIVE + 1}
-_AS_SEEN = (
-    _OF_SESSION,
-    _SESSION.c.status == SessionStatus.IN_PROGRESS,
-    _SESSION.c.last_active_at == sa.bindparam("seen", type_=sa.BigInteger),
-)
-_STATE = (_SESSION.c.status, _SESSION.c.answered, _LAST_ACTIVE.label("seen"))
-STATE = sa.select(*_STATE).where(_OF_SESSION)
-# only if the form takes answers; writes a new state, so that a concurrent `ask` that has counted
-# before finds the session changed
+# only if the form takes answers; writes a new state, so that a concurrent answer or skip, which
+# may have read fewer follow-ups, finds the session changed
 LOCK = (
     sa.update(_SESSION)
     .where(
-        _OF_SESSION,
+        _SESSION.c.id == sa.bindparam("session_id"),
+        _SESSION.c.status == SessionStatus.IN_PROGRESS,
         Form.id == _SESSION.c.form_id,
         Form.status == FormStatus.PUBLISHED,
         Form.deleted_at.is_(None),
     )
-    .values(_NEW_STATE)
-    .returning(*_STATE)
+    .values(last_active_at=sa.type_coerce(_SESSION.c.last_active_at, sa.BigInteger) + 1)
+    .returning(_SESSION.c.answered)
 )
 _HELD = sa.and_(
     _F.c.id == sa.bindparam("row"),
@@ -144,29 +135,16 @@ ASK_AGAIN = (
 )
 
 
-def _row(state: FollowUpState, **values: object) -> dict[str, object]:
+def _row(state: FollowUpState, *names: str, **values: object) -> dict[str, object]:
     words = {"question_text": "", "writer": ""}
-    return _bound(*_GIVEN) | words | values | {"state": state, "created_at": _MOMENT}
+    return words | _bound(*_GIVEN, *names) | values | {"state": state, "created_at": _MOMENT}
 
 
 @built_once
 def ask() -> sa.Insert:
-    """Build the INSERT of a question within both caps; it returns the depth of the question.
-
-    It returns no row if the answer has a decision, the question was asked before, or the session
-    has changed since `seen`. It is one statement, so no lock is held between two. On PostgreSQL it
-    writes a new session state: of two concurrent calls, the second finds the session changed.
-    """
-    free = (*_AS_SEEN, ~sa.exists().where(_OF_ANSWER), *_MAY_FOLLOW)
-    read = sa.select(_COUNTS.c.next_depth).select_from(_SESSION, _COUNTS).where(*free)
-    written = sa.update(_SESSION).where(*free).values(_NEW_STATE).returning(_COUNTS.c.next_depth)
-    opened = (read if on_sqlite() else written).cte("opened")  # SQLite has one writer at a time
-    given = _bound(*_GIVEN, *_WORDS) | {"depth": opened.c.next_depth, "created_at": _MOMENT}
-    given["state"] = sa.literal(FollowUpState.ASKED, _F.c.state.type)
-    # without WHERE, SQLite parses ON CONFLICT as part of a join
-    row = sa.select(*given.values()).select_from(opened).where(sa.true())
-    made = insert_into(_F).from_select([*given], row).on_conflict_do_nothing()
-    return made.returning(_F.c.depth)
+    """Build the INSERT of a question; it returns no row if the answer has a decision."""
+    made = insert_into(_F).values(_row(FollowUpState.ASKED, "depth", *_WORDS))
+    return made.on_conflict_do_nothing().returning(_F.c.id)
 
 
 @built_once

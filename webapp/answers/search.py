@@ -11,7 +11,6 @@ import sqlalchemy as sa
 from sqlalchemy.orm import InstrumentedAttribute
 
 from webapp.answers.by_question import CHARS_SHOWN, SHOWN_COLUMNS, SHOWN_TEXT, ShownAnswer
-from webapp.answers.threads import newer_in_threads
 from webapp.base.database import among, db, read_rows
 from webapp.base.text import normalized
 from webapp.base.vocabulary import FollowUpState, ResponseType, SessionStatus
@@ -63,7 +62,6 @@ CHARS_LOOKED_AT = 4_000_000
 ANSWERS_AT_ONCE = 100  # per statement
 PEOPLE_AT_ONCE = 20
 
-AnswerKey = tuple[int, int]
 PersonKey = tuple[int, str]
 
 
@@ -109,12 +107,10 @@ class Filters:
 
 
 class FoundAnswers(NamedTuple):
-    """Answers, newest first. `before` is the key to continue from, None at the end: the stamps of
-    the last and of the first answer that were read.
-    """
+    """Answers, newest first; `before` is the stamp to continue from, None at the end."""
 
     answers: list[ShownAnswer]
-    before: AnswerKey | None
+    before: int | None
 
 
 class FoundPeople(NamedTuple):
@@ -140,29 +136,17 @@ class _Effort:
         return min(self.looks, self.chars, self.finds) <= 0
 
 
-def find_answers(form_id: str, filters: Filters, *, before: AnswerKey | None) -> FoundAnswers:
-    """Return the current answers that pass the filters, continuing from `before`.
-
-    Answers of a thread found on an earlier page are left out: its newest match stands for it.
-    """
+def find_answers(form_id: str, filters: Filters, *, before: int | None) -> FoundAnswers:
+    """Return the current answers that pass the filters, continuing from `before`."""
     effort = _Effort(ANSWERS_FOUND, ANSWERS_LOOKED_AT, CHARS_LOOKED_AT)
-    last, newest = before or (None, None)
     found: list[ShownAnswer] = []
-    further = None
-    for answer, may_pass in _answers_backwards(form_id, filters, last):
-        newest = newest or answer.stamp
+    for answer, may_pass in _answers_backwards(form_id, filters, before):
         passes = may_pass and _passes(filters, answer)
         if passes:
-            found.append(answer)
+            found.append(answer._replace(answer_text=cut(answer.answer_text)))
         if effort.look(len(answer.answer_text), found=passes):
-            further = answer.stamp, newest
-            break
-    if before:  # threads that earlier pages list
-        newer = newer_in_threads(found, *before)
-        earlier = {same for same, answer in newer if _passes(filters, answer)}
-        found = [each for each in found if each.id not in earlier]
-    cut_short = [each._replace(answer_text=cut(each.answer_text)) for each in found]
-    return FoundAnswers(cut_short, further)
+            return FoundAnswers(found, answer.stamp)
+    return FoundAnswers(found, None)
 
 
 def _passes(filters: Filters, answer: ShownAnswer) -> bool:
@@ -199,13 +183,12 @@ def cut(answer_text: str) -> str:
 def _answers_backwards(
     form_id: str, filters: Filters, before: int | None
 ) -> Iterator[tuple[ShownAnswer, bool]]:
-    """Yield answers, newest first, each with whether it passes what the database checks.
+    """Yield answers, newest first, uncut, each with whether it passes what the database checks.
 
-    It passes if it is current, not deleted, and has follow-ups where `follow_ups` is set. Texts are
-    uncut if there are words to find.
+    It passes if it is current, not deleted, and has follow-ups where `follow_ups` is set.
     """
-    text = models.Answer.answer_text if filters.words else SHOWN_TEXT
     current = sa.and_(models.Answer.superseded.is_(False), models.IS_SHOWN)
+    text = models.Answer.answer_text
     query = (
         sa.select(*(text if column is SHOWN_TEXT else column for column in SHOWN_COLUMNS))
         .add_columns(sa.and_(current, _HAS_FOLLOW_UPS) if filters.follow_ups else current)

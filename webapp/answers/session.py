@@ -213,14 +213,14 @@ class LockedSession(NamedTuple):
     form_id: str
     key_hash: str
     skipped: list[str]
-    answer_count: int
+    answered: dict[str, str]
     completed_stamp: int | None
 
 
 _S = ResponseSession
 LOCKED_COLUMNS = (
     _S.id.label("session_id"),
-    *(_S.form_id, _S.key_hash, _S.skipped, _S.answer_count, _S.completed_stamp),
+    *(_S.form_id, _S.key_hash, _S.skipped, _S.answered, _S.completed_stamp),
 )
 RECORDING_COLUMNS = (
     *(Recording.__table__.c[name] for name in RecordingShown._fields[:-1]),

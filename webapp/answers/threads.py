@@ -8,7 +8,7 @@ from sqlalchemy import BigInteger, Select, and_, bindparam, func, select, tuple_
 from sqlalchemy.orm import aliased
 
 from webapp.answers import unread
-from webapp.answers.by_question import SHOWN_COLUMNS, SHOWN_TEXT, ShownAnswer
+from webapp.answers.by_question import SHOWN_COLUMNS, ShownAnswer
 from webapp.base.database import among, read_rows
 from webapp.base.errors import ErrorCode, NotFound
 from webapp.base.vocabulary import FollowUpState
@@ -91,18 +91,6 @@ def first_answers(answers: Sequence[ShownAnswer]) -> list[ShownAnswer]:
     return list(found.values())
 
 
-def newer_in_threads(
-    answers: Sequence[ShownAnswer], since: int, newest: int
-) -> list[tuple[str, ShownAnswer]]:
-    """Return the current answers in the same threads, stamped from `since` to `newest`, uncut.
-
-    Each comes with the id of the given answer whose thread it shares.
-    """
-    ids = [each.id for each in answers]
-    rows = read_rows(_NEWER, answers=ids, since=since, newest=newest) if ids else ()
-    return [(row.same, ShownAnswer._make(row[:-1])) for row in rows]
-
-
 def threads_of(
     content: AnyContent, people: Sequence[models.SessionAnswers]
 ) -> dict[str, list[AnswerThread]]:
@@ -178,30 +166,12 @@ _SHOWN = (
 _ANSWERS = _SHOWN.join(
     _F, and_(_F.form_id == models.Answer.form_id, _F.id == models.Answer.question_id)
 ).where(among(_F.id, "questions"))
-_SAME, _LATER = aliased(models.Answer), aliased(models.Answer)
-_NEWER = (
-    select(*(models.Answer.answer_text if each is SHOWN_TEXT else each for each in SHOWN_COLUMNS))
-    .add_columns(_SAME.id.label("same"))
-    .join(models.ResponseSession, models.ResponseSession.id == models.Answer.session_id)
-    .join(
-        _SAME,
-        and_(
-            _SAME.session_id == models.Answer.session_id,
-            func.coalesce(_SAME.parent_question_id, _SAME.question_id)
-            == func.coalesce(models.Answer.parent_question_id, models.Answer.question_id),
-        ),
-    )
-    .where(among(_SAME.id, "answers"), models.Answer.superseded.is_(False))
-    .where(models.Answer.stamp.between(bindparam("since"), bindparam("newest")))
-)
+_LATER = aliased(models.Answer)
 _BEGINS_IT = and_(
     _LATER.session_id == models.Answer.session_id,
     _LATER.parent_question_id == models.Answer.question_id,
 )
 _FIRST_ANSWERS = _SHOWN.join(_LATER, _BEGINS_IT).where(among(_LATER.id, "answers"))
-
-
-LOOKED_AT = 500  # sessions read in one request, including those without an answer
 
 
 class OneResponse(NamedTuple):
@@ -265,22 +235,16 @@ def _neighbour(query: Select[str], place: dict[str, object]) -> str | None:
     return str(found[0].id) if found else None
 
 
-def _first_of(nearest: Select[str, bool]) -> Select[str]:
-    """Select the first session that has an answer and is not being deleted."""
-    some = nearest.limit(LOOKED_AT).subquery()
-    return select(some.c.id).where(some.c.shown).limit(1)
-
-
 _S = models.ResponseSession
 _ONE = select(*models.SESSION_COLUMNS, _S.skipped, _S.read_stamp).where(
     _S.id == bindparam("session"), _S.form_id == bindparam("form"), models.IS_SHOWN
 )
 _BEGAN = type_coerce(_S.created_at, BigInteger)
 _PLACE, _HERE = tuple_(_BEGAN, _S.id), tuple_(bindparam("began"), bindparam("id"))
-_SOME = select(_S.id, and_(_S.answer_count > 0, models.IS_SHOWN).label("shown")).where(
-    _S.form_id == bindparam("form")
+_WITH_ANSWERS = (
+    select(_S.id)
+    .where(_S.form_id == bindparam("form"), _S.answer_count > 0, models.IS_SHOWN)
+    .limit(1)
 )
-_OLDER_RESPONSE = _first_of(
-    _SOME.where(_PLACE < _HERE).order_by(_S.created_at.desc(), _S.id.desc())
-)
-_NEWER_RESPONSE = _first_of(_SOME.where(_PLACE > _HERE).order_by(_S.created_at, _S.id))
+_OLDER_RESPONSE = _WITH_ANSWERS.where(_PLACE < _HERE).order_by(_S.created_at.desc(), _S.id.desc())
+_NEWER_RESPONSE = _WITH_ANSWERS.where(_PLACE > _HERE).order_by(_S.created_at, _S.id)

@@ -58,8 +58,8 @@ def count_deleted_forms(account_id: str, *, now: datetime) -> int:
 
 def find_deleted_form(account_id: str, form_id: str, *, now: datetime) -> DeletedFormRow | None:
     """Return a form that the account can restore; None if it cannot."""
-    found = read_rows(_ONE, account=account_id, oldest=_oldest(now), form=form_id)
-    return DeletedFormRow._make(found[0]) if found else None
+    found = (each for each in list_deleted_forms(account_id, now=now) if each.id == form_id)
+    return next(found, None)
 
 
 def give_up_forms(account_id: str, *, now: datetime) -> None:
@@ -96,7 +96,6 @@ def _in_trash(
 _RESTORABLE = _in_trash(bindparam("account"), bindparam("oldest"))
 _ROWS = select(*(Form.__table__.c[name] for name in DeletedFormRow._fields)).where(_RESTORABLE)
 _LIST = _ROWS.order_by(Form.deleted_at.desc(), Form.id)
-_ONE = _ROWS.where(Form.id == bindparam("form"))
 _COUNT = select(func.count(Form.id)).where(_RESTORABLE)
 _EXPIRED = (
     select(Form.id, Form.draft_id)
@@ -156,16 +155,10 @@ _EXPIRED_DRAFTS = (
 _LOCKED = _EXPIRED_DRAFTS.where(Draft.id == bindparam("draft_id")).with_for_update()
 
 
-def discard_draft(
-    account_id: str, draft_id: str, *, now: datetime, note: str | None = None, by: Actor = SYSTEM
-) -> None:
-    """Discard one unpublished draft; raises NotFound, StateConflict `draft_already_published`.
-
-    note  the creator's note for the agent
-    """
-    with write_transaction():
+def discard_draft(account_id: str, draft_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
+    """Discard one unpublished draft; raises NotFound, StateConflict `draft_already_published`."""
+    if not discard_drafts(account_id, [draft_id], now=now, by=by):
         open_draft(account_id, draft_id)
-        _discard(account_id, [draft_id], note, now, by)
 
 
 def discard_drafts(
@@ -176,9 +169,15 @@ def discard_drafts(
     note: str | None = None,
     by: Actor = SYSTEM,
 ) -> int:
-    """Discard the drafts that exist and are unpublished, with one note; return their number."""
-    with write_transaction():
-        return _discard(account_id, draft_ids, note, now, by)
+    """Discard the drafts that exist and are unpublished; return their number.
+
+    Their idempotency keys stay, so that a repeated request makes no draft.
+
+    note  the creator's note for the agents
+    """
+    which = and_(unpublished(account_id), Draft.id.in_(draft_ids))
+    discarded = update(Draft).where(which).values(deleted_at=now, discard_note=note)
+    return _change_drafts(AuditKind.DISCARDED, account_id, discarded, now, by)
 
 
 def count_discarded(account_id: str, discarded_at: datetime, *, now: datetime) -> int:
@@ -189,10 +188,9 @@ def count_discarded(account_id: str, discarded_at: datetime, *, now: datetime) -
 
 def restore(account_id: str, discarded_at: datetime, *, now: datetime, by: Actor = SYSTEM) -> int:
     """Undo the discard of that moment; return how many drafts are restored."""
-    which = _restorable(account_id, discarded_at, now)
-    with write_transaction():
-        restored = update(Draft).where(which).values(deleted_at=None, discard_note=None)
-        return _changed(AuditKind.TAKEN_BACK, account_id, restored, now, by)
+    restored = update(Draft).where(_restorable(account_id, discarded_at, now))
+    kept = restored.values(deleted_at=None, discard_note=None)
+    return _change_drafts(AuditKind.TAKEN_BACK, account_id, kept, now, by)
 
 
 def purge_discarded(now: datetime) -> Iterator[int]:
@@ -220,18 +218,12 @@ def _restorable(account_id: str, discarded_at: datetime, now: datetime) -> Colum
     )
 
 
-def _discard(
-    account_id: str, draft_ids: Collection[str], note: str | None, now: datetime, by: Actor
+def _change_drafts(
+    kind: AuditKind, account_id: str, change: Update, now: datetime, by: Actor
 ) -> int:
-    """Discard drafts; their idempotency keys stay, so that a repeated request makes no draft."""
-    which = and_(unpublished(account_id), Draft.id.in_(draft_ids))
-    discarded = update(Draft).where(which).values(deleted_at=now, discard_note=note)
-    return _changed(AuditKind.DISCARDED, account_id, discarded, now, by)
-
-
-def _changed(kind: AuditKind, account_id: str, change: Update, now: datetime, by: Actor) -> int:
-    """Change drafts, with an event for each; return their number. The caller commits."""
-    ids = execute(change.returning(Draft.id)).scalars().all()
-    for draft_id in ids:
-        add_event(kind, account_id, by=by, now=now, subject=draft_id)
+    """Change drafts, with an event for each; return their number."""
+    with write_transaction():
+        ids = execute(change.returning(Draft.id)).scalars().all()
+        for draft_id in ids:
+            add_event(kind, account_id, by=by, now=now, subject=draft_id)
     return len(ids)

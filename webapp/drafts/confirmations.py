@@ -1,10 +1,5 @@
-"""The creator's decision on one exact revision: confirm it, or send it back with a note.
+"""Confirmations of one exact revision, by the creator or by an agent that may attest."""
 
-Sending a draft back voids its earlier confirmations. It stays sent back until an agent writes a
-new revision, or the creator keeps, confirms or publishes it. The creator's own edits do not count.
-"""
-
-from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -17,7 +12,7 @@ from webapp.drafts.agreement import NOTHING_SHOWN, TYPED, Agreement, Shown, Voic
 from webapp.records import drafts
 from webapp.records.accounts.models import Account
 from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
-from webapp.records.content.model import missing_parts, wrong_field
+from webapp.records.content.model import missing_parts
 
 
 class ConfirmationRow(NamedTuple):
@@ -167,73 +162,6 @@ def _add_confirmation(
     db.session.add(confirmation)
     db.session.flush()
     return confirmation
-
-
-def return_draft(
-    account_id: str,
-    draft_id: str,
-    *,
-    revision: int,
-    note: str | None,
-    now: datetime,
-    question_notes: Mapping[str, str] | None = None,
-    by: Actor = SYSTEM,
-) -> None:
-    """Send back the revision that the creator has read; a repeat may bring another note.
-
-    question_notes  notes on single questions, by question id
-    raises  NotFound; StateConflict `draft_already_published`, `revision_conflict`;
-            InvalidInput `validation_failed` for a note on an unknown question
-    """
-    with write_transaction():
-        draft = drafts.open_draft(account_id, draft_id)
-        drafts.require_revision(draft, revision)
-        notes = dict(question_notes or {})
-        if notes.keys() - {question["id"] for question in draft.questions}:
-            problem = "one is on a question that is not there any more"
-            raise wrong_field("note", problem, "Write it in the note on the whole draft.")
-        draft.return_count += 1
-        draft.returned_at, draft.returned_revision, draft.return_note = now, revision, note
-        db.session.add(
-            drafts.DraftReturn(
-                draft_id=draft.id,
-                number=draft.return_count,
-                revision=revision,
-                returned_at=now,
-                note=note,
-                question_notes=notes,
-            )
-        )
-        add_event(AuditKind.SENT_BACK, account_id, by=by, now=now, subject=draft_id)
-
-
-def keep_draft(account_id: str, draft_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
-    """Let a draft that was sent back wait for confirmation again; leave any other as it is.
-
-    raises  NotFound; StateConflict `draft_already_published`
-    """
-    with write_transaction():
-        draft = drafts.open_draft(account_id, draft_id)
-        if draft.returned_at:
-            draft.end_return()
-            add_event(AuditKind.KEPT, account_id, by=by, now=now, subject=draft_id)
-
-
-def list_returns(draft_id: str) -> Sequence[drafts.DraftReturn]:
-    """List each time that the draft was sent back, oldest first."""
-    return db.session.scalars(_RETURNS, {"draft": draft_id}).all()
-
-
-_RETURNS = (
-    select(drafts.DraftReturn)
-    .where(drafts.DraftReturn.draft_id == bindparam("draft"))
-    .order_by(drafts.DraftReturn.number)
-)
-
-
-def notes_on_questions(draft: drafts.Draft) -> dict[str, str]:
-    """Return the notes on single questions, by id, while the draft is sent back."""
-    return list_returns(draft.id)[-1].question_notes if draft.returned_at else {}
 
 
 def require_not_returned(draft: drafts.Draft) -> None:

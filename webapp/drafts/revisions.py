@@ -35,18 +35,9 @@ class DraftView(database.Base):
         self.revision, self.seen_at, self.accepted = revision, now, ""
 
 
-class ViewRow(NamedTuple):
-    """A row of the columns of `DraftView`."""
-
-    revision: int
-    seen_at: datetime
-    accepted: str
-
-
-def find_view(draft_id: str) -> ViewRow | None:
+def find_view(draft_id: str) -> DraftView | None:
     """Return the creator's last view of the draft, or None."""
-    found = database.read_rows(_VIEW, draft=draft_id)
-    return ViewRow._make(found[0]) if found else None
+    return database.db.session.get(DraftView, draft_id)
 
 
 @database.tried_again
@@ -58,7 +49,7 @@ def mark_seen(account_id: str, draft_id: str, revision: int, *, now: datetime) -
     with database.write_transaction():
         draft = lock_draft(account_id, draft_id)
         if 0 < revision <= draft.revision:
-            view = database.db.session.get(DraftView, draft.id) or DraftView(draft_id=draft.id)
+            view = find_view(draft.id) or DraftView(draft_id=draft.id)
             view.note(revision, now)
             database.db.session.add(view)
 
@@ -80,9 +71,6 @@ _VIEWED = (
     .join(Draft, Draft.id == DraftView.draft_id)
     .where(unpublished(bindparam("account")))
 )
-_VIEW = select(*(DraftView.__table__.c[name] for name in ViewRow._fields)).where(
-    DraftView.draft_id == bindparam("draft")
-)
 
 
 class Revision(NamedTuple):
@@ -103,9 +91,6 @@ _NEWEST_FIRST = (
     .order_by(DraftRevision.revision.desc())
     .limit(bindparam("most"))
 )
-_SUPERSEDED = select(*_COLUMNS).where(
-    DraftRevision.draft_id == bindparam("draft"), DraftRevision.revision == bindparam("revision")
-)
 _LAST_BY_AGENT = (
     select(*_COLUMNS)
     .where(
@@ -120,8 +105,8 @@ _LAST_BY_AGENT = (
 
 def find_superseded(draft: Draft, revision: int) -> Draft | None:
     """Return the draft at a superseded revision as a transient object, or None."""
-    found = database.read_rows(_SUPERSEDED, draft=draft.id, revision=revision)
-    return _at(draft, found[0]) if found else None
+    found = database.read_rows(_NEWEST_FIRST, draft=draft.id, newest=revision, most=1)
+    return _at(draft, found[0]) if found and found[0].revision == revision else None
 
 
 def find_revision(draft: Draft, revision: int) -> Draft | None:
@@ -276,7 +261,7 @@ def accept_change(
     with database.write_transaction():
         draft = lock_draft(account_id, draft_id)
         require_revision(draft, revision)
-        view = database.db.session.get(DraftView, draft.id)
+        view = find_view(draft.id)
         before = find_revision(draft, since) if view and view.revision == since else None
         if view is None or before is None:
             return
@@ -290,7 +275,7 @@ def accept_change(
 def keep_accepted(saved: Draft, revision: int) -> None:
     """Keep a change accepted when the creator has edited the same part after `revision`."""
     with database.write_transaction():
-        view = database.db.session.get(DraftView, saved.id)
+        view = find_view(saved.id)
         seen = find_revision(saved, view.revision) if view and view.accepted else None
         before = find_revision(saved, revision)
         if view is None or seen is None or before is None:

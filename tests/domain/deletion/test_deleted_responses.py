@@ -138,22 +138,6 @@ class TestHiding:
         assert sum(day.completed for day in days) == 1
         assert hidden.answered == {form.questions[1]["id"]: 1}
 
-    def test_a_page_of_answers_looks_past_very_many_of_them(
-        self, form: Any, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(by_question, "ANSWERS_AT_ONCE", 5)
-        monkeypatch.setattr(by_question, "ANSWERS_LOOKED_AT", 20)
-        first, question_id = session_of(make_response(form)), form.questions[0]["id"]
-        flag(*(make_response(form) for _ in range(24)))
-        deletions.delete_automated(form.account_id, form.id, now=utc_now())
-        last = session_of(make_response(form))
-
-        page = by_question.newest_answers(fresh(form))[question_id]
-        assert [each.session_id for each in page.answers] == [last]
-        assert page.before is not None
-        older = by_question.more_answers(form.id, question_id, page.before)
-        assert ([each.session_id for each in older.answers], older.before) == ([first], None)
-
     def test_figures_of_very_many_follow_as_they_go(
         self, form: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:

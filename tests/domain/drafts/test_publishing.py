@@ -10,7 +10,7 @@ from tests.factories import make_account
 from webapp.base.database import db
 from webapp.base.errors import NotConfirmed, NotFound
 from webapp.base.vocabulary import ConfirmationMethod
-from webapp.drafts import confirmations, editing, publishing
+from webapp.drafts import confirmations, editing, publishing, reviews
 from webapp.oauth.connections import count_waiting
 from webapp.records import drafts
 from webapp.records.accounts.models import Account
@@ -32,7 +32,7 @@ def draft(account: Account, clock: Clock) -> Draft:
 
 def send_back(draft: Draft, clock: Clock, note: str | None = NOTE, revision: int = 0) -> None:
     shown = revision or draft.revision
-    confirmations.return_draft(draft.account_id, draft.id, revision=shown, note=note, now=clock.now)
+    reviews.return_draft(draft.account_id, draft.id, revision=shown, note=note, now=clock.now)
 
 
 def change(draft: Draft, clock: Clock, author: str | None, **fields: Any) -> Draft:
@@ -125,7 +125,7 @@ def test_an_older_confirmation_does_not_come_back(
     confirm(draft, clock)
     send_back(draft, clock)
     if is_kept:
-        confirmations.keep_draft(draft.account_id, draft.id, now=clock.now)
+        reviews.keep_draft(draft.account_id, draft.id, now=clock.now)
     else:
         change(draft, clock, CLAUDE, title="Shorter")
 

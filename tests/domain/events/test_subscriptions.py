@@ -193,8 +193,8 @@ def test_a_refresh_tells_of_what_was_completed_while_events_were_off(agent: Subs
 KEY = "a" * 32
 
 
-def complete(form: Any, **given: Any) -> list[str] | None:
-    return complete_response(form.share_token, KEY, responder_name="", now=utc_now(), **given)
+def complete(form: Any) -> list[str] | None:
+    return complete_response(form.share_token, KEY, responder_name="", now=utc_now())
 
 
 def session() -> ResponseSession:
@@ -232,7 +232,7 @@ def test_completing_queues_a_delivery_for_each_live_subscription(form: Any) -> N
 
 def test_withdrawing_cancels_what_is_not_settled(form: Any) -> None:
     make_answer(form, KEY)
-    complete(form, events=False)
+    complete(form)
     event_id, now = event_id_of(session().id), utc_now()
     for state in (DeliveryState.DELIVERED, DeliveryState.SENDING, DeliveryState.PENDING):
         make_delivery(make_subscription(form), event_id=event_id, state=state)

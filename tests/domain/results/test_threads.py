@@ -14,7 +14,7 @@ from tests.factories import (
     make_form as made_form,
     make_response,
 )
-from webapp.answers import answering, search, unread
+from webapp.answers import answering, unread
 from webapp.answers.answering import skip_question
 from webapp.answers.by_question import newest_answers
 from webapp.answers.deleted_responses import delete_response
@@ -65,17 +65,6 @@ def people(form: Any) -> list[Any]:
     return [threads[person.session.id] for person in found]
 
 
-def pages(text: str, form: Any) -> list[str]:
-    """The texts that a search finds, page after page."""
-    found: list[str] = []
-    before = None
-    while not found or before:
-        page = find_answers(form.id, Filters(text), before=before)
-        found += [answer.answer_text for answer in page.answers]
-        before = page.before
-    return found
-
-
 class TestByQuestion:
     def test_what_nobody_was_asked_is_no_follow_up(self, form: Any) -> None:
         make_answer(form, KEY)
@@ -108,35 +97,6 @@ class TestSearching:
         assert len(found) == 2
         assert [answer.answer_text for answer in shown] == ["above"]
         assert words(follow_ups_of(form, shown)[shown[0].id]) == ["the needle", "a needle too"]
-
-    def test_a_thread_is_listed_once_however_often_it_matches(
-        self, form: Any, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(search, "ANSWERS_FOUND", 1)
-        make_answer(form, KEY, text="needle at first")
-        make_answer(form, KEY, 1, text="needle of another thread")
-        ask_and_answer(form, "needle in between")
-        ask_and_answer(form, "no more", depth=2)
-        make_answer(form, OTHER, text="needle of somebody else")
-        ask_and_answer(form, "needle at last", depth=3)
-
-        found = pages("needle", form)
-
-        assert found == ["needle at last", "needle of somebody else", "needle of another thread"]
-
-    def test_a_thread_that_did_not_match_so_far_is_listed_later(
-        self, form: Any, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """Neither by other words nor by what came after the first page was drawn."""
-        monkeypatch.setattr(search, "ANSWERS_LOOKED_AT", 1)
-        make_answer(form, KEY, text="needle")
-        ask_and_answer(form, "other words")
-        first = find_answers(form.id, Filters("needle"), before=None)
-        ask_and_answer(form, "needle, too", depth=2)
-
-        second = find_answers(form.id, Filters("needle"), before=first.before)
-
-        assert [answer.answer_text for answer in second.answers] == ["needle"]
 
 
 def fresh(form: Any) -> Any:

@@ -12,7 +12,7 @@ from flask.typing import ResponseReturnValue
 from webapp.base.database import db, utc_now
 from webapp.base.errors import ErrorCode, InvalidInput, StateConflict
 from webapp.base.vocabulary import DraftStatus, FollowUpMode
-from webapp.drafts import confirmations, revisions
+from webapp.drafts import reviews, revisions
 from webapp.pages.creator import draft_view, fields
 from webapp.pages.creator.request import acting, agent_names, creator_blueprint, creator_id
 from webapp.pages.fragments import fragment, go_to, nothing_new, page_or_fragment
@@ -175,7 +175,7 @@ def show_history(draft_id: str) -> ResponseReturnValue:
         "drafts/revisions.html",
         draft=draft,
         revisions=found,
-        returned=confirmations.list_returns(draft.id),
+        returned=reviews.list_returns(draft.id),
         names=agent_names(grants),
         more=last if last > 1 else 0,
     )
@@ -278,7 +278,7 @@ def write_return(draft_id: str) -> ResponseReturnValue:
     draft = drafts.get_draft(creator_id(), draft_id)
     if draft.status is DraftStatus.PUBLISHED:
         return go_to(url_for("drafts.review", draft_id=draft_id))
-    notes = confirmations.notes_on_questions(draft)
+    notes = reviews.notes_on_questions(draft)
     text = draft.return_note or ""
     return _return_form(draft, HTTPStatus.OK, note_text=text, question_notes=notes)
 
@@ -289,7 +289,7 @@ def send_back(draft_id: str) -> ResponseReturnValue:
     account, revision, act = creator_id(), fields.posted_revision(), acting()
     try:
         notes = {key: clean_note(text) for key, text in _question_notes().items()}
-        confirmations.return_draft(
+        reviews.return_draft(
             account,
             draft_id,
             revision=revision,
@@ -308,7 +308,7 @@ def send_back(draft_id: str) -> ResponseReturnValue:
 @bp.post("/keep")
 def keep(draft_id: str) -> ResponseReturnValue:
     """Keep a draft that was sent back, and redirect to the page with the button."""
-    confirmations.keep_draft(creator_id(), draft_id, **acting())
+    reviews.keep_draft(creator_id(), draft_id, **acting())
     wakeups().notify(draft_id)
     if request.form.get("from") == "inbox":
         return go_to(url_for("inbox.show", kept=draft_id))

@@ -144,7 +144,7 @@ def _asked_before(draft: Draft, seen: int) -> DraftReturn | None:
     """Return the last request for changes if an agent has answered it and that is unread."""
     if not draft.return_count or draft.returned_at:
         return None
-    last = confirmations.list_returns(draft.id)[-1:]
+    last = reviews.list_returns(draft.id)[-1:]
     return last[0] if last and seen <= last[0].revision < draft.revision else None
 
 
@@ -181,7 +181,7 @@ def context(draft: Draft, **more: Any) -> dict[str, Any]:
         "is_confirmed": is_confirmed,
         "asked": request.values.get("preview", 1, type=int),
         "unseen": changed,
-        "question_notes": confirmations.notes_on_questions(draft),
+        "question_notes": reviews.notes_on_questions(draft),
     }
     return NOTHING_DONE | values | more
 

@@ -24,7 +24,7 @@ from webapp.answers import (
 )
 from webapp.answers.by_question import HiddenResponses, ShownAnswer, read_hidden
 from webapp.answers.export import recordings_of
-from webapp.answers.search import AnswerKey, Filters, PersonKey
+from webapp.answers.search import Filters
 from webapp.base.config import settings
 from webapp.base.database import from_millis, to_millis, utc_now
 from webapp.drafts import confirmations
@@ -153,7 +153,7 @@ def by_person(form_id: str) -> ResponseReturnValue:
         people=found.people,
         threads=threads.threads_of(form, found.people),
         recordings=recordings_of(answer for person in found.people for answer in person.answers),
-        further=_further("results.by_person", form, choice, found.before),
+        further=_further("results.by_person", form, choice, "-".join(map(str, found.before or ()))),
         is_first="before" not in request.args,
         new_people=unread.new_among(form, found.people),
         **_layout(form, hidden, "people", choice),
@@ -309,9 +309,7 @@ def _deletion_notes(form_id: str) -> dict[str, Any]:
 
 
 def _found(form: FormRow, hidden: HiddenResponses, choice: Choice) -> ResponseReturnValue:
-    at = fields.asked_position()
-    before = (at[0], int(at[1])) if at and re.fullmatch("[0-9]{1,13}", at[1]) else None
-    found = search.find_answers(form.id, choice.filters, before=before)
+    found = search.find_answers(form.id, choice.filters, before=_stamp("before") or None)
     shown = threads.first_answers(found.answers)
     answers: dict[str, list[ShownAnswer]] = defaultdict(list)
     for answer in shown:
@@ -322,7 +320,7 @@ def _found(form: FormRow, hidden: HiddenResponses, choice: Choice) -> ResponseRe
         counts=Counter(each.parent_question_id or each.question_id for each in found.answers),
         **_threads_under(form, shown),
         count=len(found.answers),
-        further=_further("results.by_question", form, choice, found.before),
+        further=_further("results.by_question", form, choice, str(found.before or "")),
         is_first="before" not in request.args,
         **_layout(form, hidden, "questions", choice),
     )
@@ -336,14 +334,11 @@ def _threads_under(form: FormRow, answers: Sequence[ShownAnswer]) -> dict[str, A
     return {"follow_ups": follow_ups, "recordings": recordings}
 
 
-def _further(
-    endpoint: str, form: FormRow, choice: Choice, before: AnswerKey | PersonKey | None
-) -> str:
+def _further(endpoint: str, form: FormRow, choice: Choice, before: str) -> str:
     """Return the address of the next page with the same filters; "" at the end."""
-    if before is None:
+    if not before:
         return ""
-    at = f"{before[0]}-{before[1]}"
-    return url_for(endpoint, form_id=form.id, before=at, **choice.values)  # type: ignore[arg-type]
+    return url_for(endpoint, form_id=form.id, before=before, **choice.values)  # type: ignore[arg-type]
 
 
 def _layout(form: FormRow, hidden: HiddenResponses, view: str, choice: Choice) -> dict[str, Any]:

@@ -7,7 +7,6 @@ from flask import Blueprint, Response, request
 from jobs.queue import hand_over
 from webapp.answers import answering
 from webapp.answers.steps import QuestionNumber
-from webapp.base.config import settings
 from webapp.base.database import utc_now
 from webapp.base.errors import PageCode
 from webapp.drafts.form_settings import read_shared_picture
@@ -147,7 +146,6 @@ def send(share_token: str) -> Response:
         responder_name=posted.name,
         now=utc_now(),
         signs=posted.signs,
-        events=settings().mcp_events_enabled,
     )
     hand_over(queued or [])
     return _if_sent(share_token, rendering.thanks, "respond.done")

@@ -14,7 +14,7 @@ from tests.api.mcp.conftest import LEGACY, Host, Hosted, refused
 from tests.conftest import Clock
 from tests.factories import make_account
 from webapp.base.database import utc_now
-from webapp.drafts.confirmations import return_draft
+from webapp.drafts.reviews import return_draft
 from webapp.oauth import connections
 from webapp.records.accounts.models import Account
 

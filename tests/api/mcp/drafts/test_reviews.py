@@ -15,7 +15,7 @@ from tests.databases import both_databases
 from tests.factories import make_account
 from webapp.answers import trash
 from webapp.base.database import utc_now
-from webapp.drafts import confirmations, editing
+from webapp.drafts import editing, reviews
 from webapp.oauth.account_deletion import delete_account
 from webapp.records.accounts.models import Account
 from webapp.records.content.draft_input import parse_draft_input
@@ -32,11 +32,11 @@ def creator(app: Flask, account: Account, confirm: Confirm) -> Says:
     def says(what: str, draft_id: str, note: str | None = NOTE, **fields: Any) -> None:
         now, of = utc_now(), (account.id, draft_id)
         does: dict[str, Callable[[], object]] = {
-            "returned": lambda: confirmations.return_draft(
+            "returned": lambda: reviews.return_draft(
                 *of, revision=fields.get("revision", 1), note=note, now=now
             ),
-            "kept": lambda: confirmations.keep_draft(*of, now=now),
-            "discarded": lambda: trash.discard_draft(*of, note=note, now=now),
+            "kept": lambda: reviews.keep_draft(*of, now=now),
+            "discarded": lambda: trash.discard_drafts(account.id, [draft_id], note=note, now=now),
             "confirmed": lambda: confirm(draft_id),
             "changed": lambda: editing.update_draft(
                 *of, parse_draft_input(fields), author=None, now=now
