@@ -117,18 +117,6 @@ def speak(account_id: str) -> Call:
     return answer(form, recording_id=recorded(form))
 
 
-def spoken(account_id: str) -> Any:
-    form = make_voice_form(account_id)
-    recorded(form)
-    make_answer(form, KEY, recording_id=recorded(form))
-    return form
-
-
-def speak_again(account_id: str) -> Call:
-    form = spoken(account_id)
-    return answer(form, recording_id=recorded(form))
-
-
 def complete(account_id: str) -> Call:
     form = answered(account_id)
     make_subscription(form)
@@ -169,11 +157,6 @@ def subscribed(account_id: str) -> tuple[Any, str, str]:
     return form, grant_id, granted.subscription_id
 
 
-def rotate(account_id: str) -> Call:
-    form, grant_id, _ = subscribed(account_id)
-    return partial(subscribe_now, asked_for(form, grant_id, secret="whsec_" + "B" * 32))
-
-
 def end_subscription(account_id: str) -> Call:
     form, _, key = subscribed(account_id)
     return now(unsubscribe, account_id, form.id, key)
@@ -197,15 +180,11 @@ STEPS: dict[str, Callable[[str], Call]] = {
     "skip": lambda by: skip(answered(by)),
     "upload": upload,
     "speak": speak,
-    "speak again": speak_again,
-    "type instead": lambda by: answer(spoken(by), "Robin"),
-    "skip what was spoken": lambda by: skip(spoken(by)),
     "complete": complete,
     "withdraw": take_back,
     "delete one": delete_one,
     "undo": undo,
     "subscribe": subscribe,
-    "rotate": rotate,
     "end a subscription": end_subscription,
     "disconnect": disconnect_agent,
 }
@@ -222,10 +201,3 @@ def test_a_cut_before_any_statement_leaves_no_half_row(app_context: None, step: 
     assert len(cut) >= (2 if on_sqlite() else 1)  # PostgreSQL commits a lone statement itself
     assert [there for there in cut if there != before] == []
     assert whole != before
-
-
-@both_databases
-def test_an_answer_repeated_after_each_cut_is_stored_once(app_context: None) -> None:
-    *_, whole = dumps_after_cuts(answer(make_form(make_account().id), "Robin"))
-
-    assert (len(whole["answers"]), len(whole["response_sessions"])) == (1, 1)

@@ -1,6 +1,5 @@
 """Deleting responses beside whatever else may happen to them at the same moment."""
 
-import secrets
 from collections import Counter
 from datetime import timedelta
 from functools import partial
@@ -8,7 +7,7 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from sqlalchemy import select, update
+from sqlalchemy import select
 
 from tests.bulk import dump
 from tests.databases import both_databases
@@ -17,7 +16,6 @@ from tests.races.test_crash_points import run_cut
 from tests.races.threads import KEY, Call, allowed, by_creator, rows, send, together, withdraw
 from tests.voice.factories import make_recording, make_voice_form
 from webapp.answers.deleted_responses import (
-    delete_automated,
     delete_response,
     list_deletions,
     purge_deleted_responses,
@@ -145,30 +143,6 @@ def test_what_is_sent_at_that_moment_goes_too_or_is_a_new_response(
         assert rows(app, Answer) <= 1
 
 
-def test_batches_alongside_their_writers_lock_in_one_order(
-    app: Flask, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("webapp.answers.deleted_responses.BATCH_SESSIONS", 5)
-    keys = [secrets.token_hex(16) for _ in range(20)]
-    with app.app_context():
-        form = make_form(make_account().id)
-        for key in keys:
-            make_answer(form, key)
-        db.session.execute(update(ResponseSession).values(suspect=True))
-        db.session.commit()
-        delete_automated(form.account_id, form.id, now=utc_now())
-    late = [partial(make_answer, form, key, 1) for key in keys[:6]]
-    gone = [withdraw(form, key=key) for key in keys[6:9]]
-
-    together(app, [purge, purge, *late, *gone])
-
-    with app.app_context():
-        purge()
-    assert rows(app, ResponseDeletion) == 0
-    assert rows(app, ResponseSession) <= len(late)
-    assert_counted(app, form, 0)
-
-
 def test_killed_before_any_statement_it_is_finished_by_the_next(app: Flask, form: Any) -> None:
     scheduled(app, form)
     ends, at = [], 1
@@ -204,18 +178,3 @@ def test_alongside_a_withdrawal_it_is_gone_once_and_nothing_is_left_scheduled(
         assert result in (None, "not_found")
     assert rows(app, ResponseDeletion) == 0
     assert_counted(app, form, 0)
-
-
-@pytest.mark.parametrize("automated", [True, False])
-def test_scheduling_eight_times_at_once_schedules_once(
-    app: Flask, form: Any, *, automated: bool
-) -> None:
-    with app.app_context():
-        db.session.execute(update(ResponseSession).values(suspect=True))
-        db.session.commit()
-    call = by_creator(delete_automated, form) if automated else delete(form, session_id(app))
-
-    results = Counter(together(app, [call] * 8))
-
-    assert results == ({1: 1, 0: 7} if automated else {None: 8})
-    assert rows(app, ResponseDeletion) == 1

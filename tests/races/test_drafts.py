@@ -10,7 +10,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import select
 
-from tests.databases import both_databases, on_postgresql, postgresql_first
+from tests.databases import on_postgresql, postgresql_first
 from tests.factories import make_draft
 from tests.races.threads import Call, allowed, each_statement, together
 from webapp.base.database import db, utc_now
@@ -18,13 +18,12 @@ from webapp.drafts.confirmations import confirm_draft, list_confirmed
 from webapp.drafts.editing import update_draft
 from webapp.drafts.publishing import publish_draft
 from webapp.drafts.reviews import return_draft
-from webapp.drafts.revisions import find_view, mark_seen
 from webapp.records.accounts.models import Account
 from webapp.records.content.draft_input import parse_draft_input, parse_follow_ups
 from webapp.records.drafts import Draft, get_draft
 from webapp.records.forms import Form
 
-DRAFTS = 40
+DRAFTS = 30
 QUESTIONS: list[Any] = [{"id": "q_1", "text": "Who?"}, {"id": "q_2", "text": "What?"}]
 PLAIN, PREPARED = "Who? | What?", "Who? > Who else? | What?"
 NOTE = "No names"
@@ -116,31 +115,20 @@ def publish(account: Account) -> Any:
 
 THEIRS: Any = {"text": "Since when?", "condition": "always", "prepared_by": "creator"}
 DROP: Any = {"questions": QUESTIONS[1:]}
-ASK: Any = {"questions": [*QUESTIONS, {"id": "q_3", "text": "who ELSE?"}]}
 EDIT: Any = {"questions": [QUESTIONS[0], {**QUESTIONS[1], "follow_ups": [THEIRS]}]}
 
 
 @postgresql_first
-@pytest.mark.parametrize(
-    ("changes", "outcomes"),
-    [
-        (DROP, {Outcome(asks="What?", revision=3), Outcome(INVALID, asks="What?", revision=2)}),
-        (
-            ASK,
-            {
-                Outcome("", INVALID, PREPARED, revision=2),
-                Outcome(INVALID, "", "Who? | What? | who ELSE?", revision=2),
-            },
-        ),
-    ],
-)
 def test_a_follow_up_goes_with_its_question_or_the_second_is_refused(
-    app: Flask, account: Account, prepare: Any, changes: Any, outcomes: set[Outcome]
+    app: Flask, account: Account, prepare: Any
 ) -> None:
-    given = parse_draft_input(changes)
+    given = parse_draft_input(DROP)
     other = partial(update_draft, account.id, changes=given, author="grn_2", now=utc_now())
 
-    assert races(app, account, prepare, other) == outcomes
+    assert races(app, account, prepare, other) == {
+        Outcome(asks="What?", revision=3),
+        Outcome(INVALID, asks="What?", revision=2),
+    }
 
 
 @postgresql_first
@@ -207,7 +195,7 @@ def test_a_change_is_not_sent_back_unread_and_no_sending_back_is_lost(
 
 
 @postgresql_first
-@pytest.mark.parametrize("attempt", range(8))
+@pytest.mark.parametrize("attempt", range(3))
 def test_eight_publishes_at_once_make_one_form(
     app: Flask, account: Account, publish: Any, attempt: int
 ) -> None:
@@ -237,16 +225,3 @@ def test_a_confirmation_right_after_the_publish_is_not_stale(
     with each_statement(app, "after_cursor_execute", confirm_now), app.app_context():
         assert allowed(partial(publish, draft_id))() == "draft_not_confirmed"
         assert not publish(draft_id).repeated
-
-
-@both_databases
-def test_concurrent_first_views_store_one_view(app: Flask, account: Account) -> None:
-    with app.app_context():
-        draft = make_draft(account.id)
-
-    together(app, [partial(mark_seen, account.id, draft.id, 1, now=utc_now()) for _ in range(8)])
-
-    with app.app_context():
-        view = find_view(draft.id)
-        assert view is not None
-        assert view.revision == 1

@@ -12,7 +12,7 @@ from sqlalchemy import select
 
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form
-from tests.races.threads import KEY, Call, answer, by_creator, send, skip, together, withdraw
+from tests.races.threads import KEY, Call, by_creator, send, skip, together, withdraw
 from webapp.answers import session as sessions
 from webapp.answers.follow_up_decisions import (
     LEASE,
@@ -35,7 +35,6 @@ from webapp.records.forms import close_form
 from webapp.records.responses.models import Answer
 
 SHORT = "It was slow"
-VAGUE = "It is sometimes annoying to use"
 HEDGED = "Maybe, it depends on the day and the team I am working with"
 WRITER = "small-model at llm.example.com"
 ASKED = Decision(Reason.CHOSEN_BY_MODEL, Technique.EXAMPLE, "What happened then?", WRITER)
@@ -43,7 +42,6 @@ PREPARED = [("What came of it?", "always"), ("How was it?", "always"), ("And the
 
 pytestmark = both_databases
 three_times = pytest.mark.parametrize("attempt", range(3))
-both_writers = pytest.mark.parametrize("writer", ["rules", "model"])
 
 
 def answered(app: Flask, *positions: int, **fields: Any) -> Any:
@@ -115,12 +113,6 @@ def dropped(app: Flask) -> list[bool]:
         return list(db.session.scalars(asked))
 
 
-def test_the_rules_eight_times_at_once_ask_once(app: Flask) -> None:
-    together(app, [decide(situation(app, answered(app)))] * 8)
-
-    assert states(app) == [FollowUpState.ASKED]
-
-
 @three_times
 @pytest.mark.parametrize("room", [1, 2])
 def test_the_rules_at_once_about_two_answers_ask_as_much_as_there_is_room_for(
@@ -168,19 +160,6 @@ def test_a_claim_that_waited_too_long_finds_its_room_taken(app: Flask) -> None:
     run(app, decide(about, began + LEASE + moment), settle(made, began + LEASE - moment))
 
     assert states(app) == [FollowUpState.ASKED, FollowUpState.NOTHING]
-
-
-@three_times
-def test_a_correction_alongside_a_settlement_drops_the_question(app: Flask, attempt: int) -> None:
-    form = answered(app)
-    made = claimed(app, situation(app, form))
-
-    together(app, [settle(made), correct(form)])
-
-    assert dropped(app) in ([], [True])
-    again = decide(situation(app, form))
-    together(app, [again, again, settle(made)])
-    assert dropped(app).count(False) <= 1
 
 
 def test_nothing_is_decided_about_an_answer_that_is_withdrawn_while_it_is_read(
@@ -231,50 +210,7 @@ def test_alongside_what_ends_the_answer_no_question_is_left_open(
         assert states(app) in ([], [FollowUpState.NOTHING], [FollowUpState.ASKED] * settles)
 
 
-@three_times
-def test_passing_on_alongside_a_settlement_decides_once(app: Flask, attempt: int) -> None:
-    about = situation(app, answered(app))
-
-    together(app, [settle(claimed(app, about)), passing_on(about)])
-
-    assert len(states(app)) == 1
-    assert FollowUpState.CLAIMED not in states(app)
-
-
 # what was looked at, or claimed, before something else happened: in one order, without threads
-
-
-@both_writers
-@pytest.mark.parametrize("room", [1, 2])
-def test_about_two_answers_to_one_question_as_much_is_asked_as_there_is_room_for(
-    app: Flask, room: int, writer: str
-) -> None:
-    """Each was looked at before the other was decided about."""
-    form = answered(app, maxFollowupsPerQuestion=1 + room)
-    first = situation(app, form)
-    run(app, decide(first), answer(form, VAGUE, follow_up=1), correct(form, HEDGED))
-    with app.app_context():
-        both = [read_context(form, QuestionNumber(1, depth)) for depth in (0, 1)]
-        for about in filter(None, both):
-            made = claim(about)() if writer == "model" else None
-            (settle(made) if made else decide(about))()
-
-    assert None not in both
-    # what was prepared for one question is asked once
-    assert states(app) == [FollowUpState.ASKED] * (1 + room if writer == "model" else 2)
-
-
-@both_writers
-def test_what_is_decided_about_a_changed_answer_takes_no_room(app: Flask, writer: str) -> None:
-    form = answered(app, maxFollowupsPerQuestion=1)
-    first = claimed(app, situation(app, form))
-    run(app, correct(form))
-    about = situation(app, form)
-
-    run(app, decide(about) if writer == "rules" else settle(claimed(app, about)), settle(first))
-
-    assert states(app) == [FollowUpState.ASKED, FollowUpState.NOTHING]
-    assert dropped(app) == [False]
 
 
 @pytest.mark.parametrize("waited", [timedelta(0), timedelta(milliseconds=1)])
@@ -295,17 +231,6 @@ def test_no_model_is_to_decide_about_grief(app: Flask) -> None:
 
     assert run(app, claim(situation(app, form))) is None
     assert states(app) == []
-
-
-def test_a_dropped_question_is_not_asked_again_once_it_was_passed_on(app: Flask) -> None:
-    form = answered(app)
-    run(app, decide(situation(app, form)), correct(form, HEDGED), correct(form, SHORT))
-    about = situation(app, form)
-
-    run(app, passing_on(about), decide(about))
-
-    assert states(app) == [FollowUpState.ASKED, FollowUpState.NOTHING]
-    assert dropped(app) == [True]
 
 
 def test_passing_on_leaves_what_was_asked_before_it(app: Flask) -> None:

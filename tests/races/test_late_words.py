@@ -20,7 +20,7 @@ from webapp.base.vocabulary import TranscriptState
 from webapp.records.events import EventDelivery
 from webapp.records.forms import close_form, get_form
 from webapp.records.responses.cursor import read_responses
-from webapp.records.responses.models import Answer, ResponseSession
+from webapp.records.responses.models import Answer
 from webapp.records.responses.recordings import ObjectDeletion, Recording
 
 HEARD = "What was heard"
@@ -123,18 +123,6 @@ def test_they_reach_a_response_that_is_sent_and_a_form_that_closes(
     assert due <= utc_now()
     assert beside_words(app, spoken, by_creator(close_form, form)) == [(HEARD, spoken)]
     assert as_polled(app, form) == [HEARD]
-
-
-def test_they_are_stored_alongside_another_answer(
-    app: Flask, form: Any, spoken: str, attempt: int
-) -> None:
-    another = partial(make_answer, form, KEY, 1, "It was Ann.")
-
-    assert set(beside_words(app, spoken, another)) == {(HEARD, spoken), ("It was Ann.", None)}
-    with app.app_context():
-        named = db.session.scalars(select(ResponseSession.answered)).one()
-        current = db.session.scalars(select(Answer.id).where(Answer.superseded.is_(False)))
-        assert set(named.values()) == set(current)
 
 
 def test_a_form_in_the_trash_keeps_them_for_its_return(

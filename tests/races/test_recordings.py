@@ -17,7 +17,6 @@ from tests.races.threads import (
     KEY,
     Call,
     answer,
-    by_creator,
     each_statement,
     outcome,
     rows,
@@ -30,7 +29,6 @@ from tests.services import wait_until
 from tests.voice.factories import make_recording, make_voice_form, upload as make_upload
 from webapp.answers.steps import QuestionNumber
 from webapp.base.database import db, utc_now
-from webapp.records.forms import close_form
 from webapp.records.responses.models import Answer, ResponseSession
 from webapp.records.responses.recordings import ObjectDeletion, Recording
 from webapp.voice.uploads import RECORDING_MAX_BYTES, RECORDINGS_MAX_BYTES, Bounds, purge_unclaimed
@@ -142,16 +140,6 @@ def test_two_tabs_with_a_recording_each_leave_one(app: Flask, form: Any, attempt
 
 
 @both_databases
-def test_a_double_click_claims_once(app: Flask, form: Any) -> None:
-    (mine,) = made = uploaded(app, form)
-
-    assert together(app, [give(form, mine, answer_key="render-1")] * 6) == ["1"] * 6
-
-    assert check(app, form, made) == mine.id
-    assert rows(app, Answer) == 1
-
-
-@both_databases
 @pytest.mark.parametrize("beside", [skip, withdraw, partial(answer, text="Typed")])
 def test_an_answer_alongside_what_takes_its_recording_back(
     app: Flask, form: Any, beside: Callable[[Any], Call]
@@ -166,36 +154,12 @@ def test_an_answer_alongside_what_takes_its_recording_back(
 
 
 @both_databases
-@ATTEMPTS
-def test_an_answer_alongside_closing_keeps_its_upload(app: Flask, form: Any, attempt: int) -> None:
-    (mine,) = made = uploaded(app, form)
-
-    answered, _ = together(app, [give(form, mine), by_creator(close_form, form)])
-
-    assert answered in {"1", "form_closed"}
-    assert check(app, form, made) == (mine.id if answered == "1" else None)
-    assert rows(app, ObjectDeletion) == 0
-
-
-@both_databases
 def test_one_upload_sent_at_once_is_stored_once(app: Flask, form: Any) -> None:
     stored = together(app, [upload(form, "recorder-1")] * 5)
 
     assert len(set(stored)) == 1
     with app.app_context():
         assert list(db.session.scalars(select(Recording.object_key))) == stored[:1]
-
-
-@both_databases
-def test_uploads_alongside_answers_never_delay_each_other(app: Flask, form: Any) -> None:
-    made = uploaded(app, form, 3)
-    answers = [give(form, each, "Me") for each in made]
-    uploads = [outcome(upload(form, f"recorder-{number}")) for number in range(3)]
-
-    results = together(app, [*answers, *uploads, outcome(skip(form)), sweep])
-
-    assert set(results[:3]) <= {"1", "recording_unknown"}
-    check(app, form, made)
 
 
 @both_databases

@@ -25,12 +25,11 @@ from tests.domain.events.subscribing import (
 )
 from tests.event_factories import make_subscription
 from tests.factories import make_answer, make_form, make_response
-from tests.races.threads import Call, allowed, by_creator, send, together, withdraw
+from tests.races.threads import Call, allowed, send, together, withdraw
 from webapp.base.database import db, execute, utc_now, write_transaction
 from webapp.base.vocabulary import DeliveryState, SubscriptionEnd
 from webapp.events import outbox
 from webapp.events.endings import end_expired, unsubscribe
-from webapp.events.log import send_again
 from webapp.events.outbox import event_id_of, read_cursor
 from webapp.events.subscriptions import Granted
 from webapp.oauth.connections import disconnect
@@ -252,33 +251,3 @@ def test_a_response_withdrawn_alongside_its_replay_is_not_sent(race: Race, attem
 
     with race.app.app_context():
         assert set(states()) == {"cancelled"}
-
-
-ROUNDS = 24
-UNSETTLED = (DeliveryState.PENDING, DeliveryState.SENDING)
-SETTLED = {"state": DeliveryState.DELIVERED, "settled_at": utc_now()}
-
-
-@pytest.mark.parametrize("withdraws", [True, False])
-def test_nothing_waits_that_was_ended_meanwhile(
-    app: Flask, account: Account, *, withdraws: bool
-) -> None:
-    for _ in range(ROUNDS):
-        with app.app_context():
-            form = make_form(account.id)
-            subscription_id = make_subscription(form).id
-            session_key = make_response(form)
-            with write_transaction():
-                delivered = update(EventDelivery).where(EventDelivery.form_id == form.id)
-                execute(delivered.values(SETTLED))
-            mine = select(EventDelivery.id).where(EventDelivery.form_id == form.id)
-            one = db.session.scalars(mine).one()
-
-        by_hand = by_creator(unsubscribe, form, subscription_id)
-        ended = withdraw(form, key=session_key) if withdraws else by_hand
-        again = allowed(partial(send_again, account.id, one, now=utc_now()))
-        together(app, [again, ended])
-
-    with app.app_context():
-        left = select(EventDelivery.id).where(EventDelivery.state.in_(UNSETTLED))
-        assert db.session.scalars(left).all() == []

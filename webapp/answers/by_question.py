@@ -1,7 +1,7 @@
 """Results by question, without hidden responses."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from itertools import chain
@@ -89,27 +89,23 @@ SHOWN_COLUMNS = (
 
 def newest_answers(form: FormRow) -> dict[str, AnswerPage]:
     """Return the newest current answers to each scripted question, by question id."""
-    found: dict[str, list[_Row]] = {question["id"]: [] for question in form.questions}
-    for row in _of_each_question(form, _answers_to, ANSWERS_SHOWN + 1):
-        found[row.question_id].append(row)
+    found = _of_each_question(form, _NEWEST_ANSWERS, ANSWERS_SHOWN + 1)
     return {question_id: _page(rows) for question_id, rows in found.items()}
 
 
 def more_answers(form_id: str, question_id: str, before: int) -> AnswerPage:
     """Return the next current answers to one question, older than the stamp `before`."""
-    older = _answers_to(form_id, question_id).where(models.Answer.stamp < before)
+    older = _of_question(_NEWEST_ANSWERS, form_id, question_id).where(models.Answer.stamp < before)
     return _page(db.session.execute(older.limit(ANSWERS_SHOWN + 1)).all())
 
 
 def usual_words(form: FormRow) -> dict[str, int]:
     """Return the median word count of the newest answers to each question that has enough."""
-    counts: dict[str, list[int]] = {}
-    for row in _of_each_question(form, _lengths_of, USUAL_OF):
-        counts.setdefault(row.question_id, []).append(row.word_count)
+    found = _of_each_question(form, _NEWEST_LENGTHS, USUAL_OF)
     return {
-        question_id: median_low(numbers)
-        for question_id, numbers in counts.items()
-        if len(numbers) >= USUAL_FROM
+        question_id: median_low(row.word_count for row in rows)
+        for question_id, rows in found.items()
+        if len(rows) >= USUAL_FROM
     }
 
 
@@ -132,40 +128,31 @@ _NEWER = (
 
 
 _Row = sa.Row[*tuple[Any, ...]]
+_Rows = sa.Select[*tuple[Any, ...]]
+_BY_STAMP: _Rows = (
+    sa.select().where(models.Answer.superseded.is_(False)).order_by(models.Answer.stamp.desc())
+)
+_NEWEST_ANSWERS = (
+    _BY_STAMP.add_columns(*SHOWN_COLUMNS)
+    .join(models.ResponseSession, models.ResponseSession.id == models.Answer.session_id)
+    .where(models.IS_SHOWN)
+)
+# from the index alone, so deleted responses are counted
+_NEWEST_LENGTHS = _BY_STAMP.add_columns(models.Answer.question_id, models.Answer.word_count)
 
 
-def _answers_to(form_id: str, question_id: str) -> sa.Select[*tuple[Any, ...]]:
-    answers = sa.select(*SHOWN_COLUMNS).where(models.IS_SHOWN)
-    of = models.ResponseSession.id == models.Answer.session_id
-    return _newest(answers.join(models.ResponseSession, of), form_id, question_id)
+def _of_question(newest: _Rows, form_id: str, question_id: str) -> _Rows:
+    return newest.where(models.Answer.form_id == form_id, models.Answer.question_id == question_id)
 
 
-def _lengths_of(form_id: str, question_id: str) -> sa.Select[*tuple[Any, ...]]:
-    """Select word counts from the index alone, including deleted responses."""
-    lengths = sa.select(models.Answer.question_id, models.Answer.word_count)
-    return _newest(lengths, form_id, question_id)
-
-
-def _newest(
-    query: sa.Select[*tuple[Any, ...]], form_id: str, question_id: str
-) -> sa.Select[*tuple[Any, ...]]:
-    """Limit a query to the current answers to a question, newest first."""
-    return query.where(
-        models.Answer.form_id == form_id,
-        models.Answer.question_id == question_id,
-        models.Answer.superseded.is_(False),
-    ).order_by(models.Answer.stamp.desc())
-
-
-def _of_each_question(
-    form: FormRow, newest: Callable[[str, str], sa.GenerativeSelect], limit: int
-) -> list[_Row]:
-    """Return the first rows for every question, in one statement."""
-    parts = [
-        sa.select(newest(form.id, question["id"]).limit(limit).subquery())
-        for question in form.questions
-    ]
-    return list(db.session.execute(sa.union_all(*parts)))
+def _of_each_question(form: FormRow, newest: _Rows, limit: int) -> dict[str, list[_Row]]:
+    """Return the first rows for every question, by its id, in one statement."""
+    ids = [question["id"] for question in form.questions]
+    parts = (_of_question(newest, form.id, each).limit(limit).subquery() for each in ids)
+    found: dict[str, list[_Row]] = {each: [] for each in ids}
+    for row in db.session.execute(sa.union_all(*map(sa.select, parts))):
+        found[row.question_id].append(row)
+    return found
 
 
 def _page(rows: Sequence[_Row]) -> AnswerPage:

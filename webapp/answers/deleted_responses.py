@@ -117,7 +117,9 @@ def purge_deleted_responses(now: datetime) -> Iterator[int]:
     latest = database.to_millis(now - timedelta(seconds=RESPONSE_UNDO_SECONDS))
     while found := database.read_rows(_DUE, latest=latest):
         due = found[0]
-        if _begin(due.id, now):
+        with database.write_transaction():
+            is_final = database.execute(_BEGIN, deletion=due.id, now=now).rowcount == 1
+        if is_final:  # neither undone nor carried out meanwhile
             while deleted := _delete_batch(due, now):
                 yield deleted
             with database.write_transaction():
@@ -137,12 +139,6 @@ def _schedule(form_id: str, session_id: str | None, count: int, now: datetime) -
         database.insert_into(_DELETIONS).values(values).on_conflict_do_nothing().returning(_D.id)
     )
     return database.execute(added).first() is not None
-
-
-def _begin(deletion_id: str, now: datetime) -> bool:
-    """Make a deletion final; return False if it was undone, or is carried out already."""
-    with database.write_transaction():
-        return database.execute(_BEGIN, deletion=deletion_id, now=now).rowcount == 1
 
 
 @database.tried_again

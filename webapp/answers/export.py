@@ -43,12 +43,7 @@ def recordings_of(
 
 _HEARD = (
     select(
-        recordings.Recording.answer_id,
-        recordings.Recording.id,
-        recordings.Recording.size,
-        recordings.Recording.duration_ms,
-        recordings.Recording.levels,
-        recordings.Recording.transcriber,
+        *(recordings.Recording.__table__.c[name] for name in HeardRecording._fields[:6]),
         models.raw_column(recordings.Recording.transcript_state),
         func.coalesce(recordings.Recording.transcript != models.Answer.answer_text, False).label(
             "differs"

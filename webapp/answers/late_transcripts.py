@@ -40,18 +40,14 @@ def conclude(recording_id: str, *, now: datetime) -> list[str]:
         spoken = database.execute(_SETTLED, recording=recording_id, session=session.id).first()
         if spoken is None:
             return []
-        if spoken.transcript and _takes_words(session, spoken):
+        is_current = session.answered.get(spoken.question_id) == spoken.answer_id
+        if spoken.transcript and is_current and not spoken.answer_text.strip():
             if database.execute(_LOCK_FORM, form_id=session.form_id).first() is None:
                 return []
             _fill(session, spoken, now)
         database.execute(_CONCLUDED, recording=recording_id)
         database.note_change(recording_id)
         return release_deliveries(session.id, now=now)
-
-
-def _takes_words(session: Row[*tuple[Any, ...]], spoken: Row[*tuple[Any, ...]]) -> bool:
-    current = session.answered.get(spoken.question_id) == spoken.answer_id
-    return current and not spoken.superseded and not spoken.answer_text.strip()
 
 
 def _fill(session: Row[*tuple[Any, ...]], spoken: Row[*tuple[Any, ...]], now: datetime) -> None:
@@ -100,7 +96,7 @@ _LOCK_FORM = (
 # read under the lock of the session, which is also held when another answer gets the recording
 _SETTLED = (
     select(
-        *(_R.id, _R.transcript, _R.answer_id, _A.answer_text, _A.superseded),
+        *(_R.id, _R.transcript, _R.answer_id, _A.answer_text),
         *(getattr(_A, name) for name in _KEPT),
     )
     .join(_A, _A.id == _R.answer_id)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple, cast
 
-from sqlalchemy import ColumnElement, ForeignKey, Text, and_, bindparam, case, select, text
+from sqlalchemy import ColumnElement, ForeignKey, Text, and_, bindparam, case, select
 from sqlalchemy.orm import Mapped, aliased, mapped_column
 
 from webapp.base import database
@@ -41,31 +41,23 @@ def find_view(draft_id: str) -> DraftView | None:
 
 
 @database.tried_again
-def mark_seen(account_id: str, draft_id: str, revision: int, *, now: datetime) -> None:
+def mark_seen(
+    account_id: str, draft_id: str, revision: int, *, now: datetime, is_first: bool = False
+) -> None:
     """Store which revision the creator has seen; ignore a number that no revision has.
 
-    raises  NotFound
+    is_first  store nothing if there is a view already
+    raises    NotFound
     """
     with database.write_transaction():
         draft = lock_draft(account_id, draft_id)
-        if 0 < revision <= draft.revision:
-            view = find_view(draft.id) or DraftView(draft_id=draft.id)
+        view = find_view(draft.id)
+        if 0 < revision <= draft.revision and not (view and is_first):
+            view = view or DraftView(draft_id=draft.id)
             view.note(revision, now)
             database.db.session.add(view)
 
 
-def note_first_look(draft_id: str, revision: int, *, now: datetime) -> None:
-    """Store the revision that the creator viewed first, unless a view is stored already."""
-    database.execute_autocommit(
-        _FIRST_LOOK, draft=draft_id, revision=revision, seen_at=database.to_millis(now)
-    )
-
-
-_FIRST_LOOK = text(
-    "INSERT INTO draft_views (draft_id, revision, seen_at)"
-    " SELECT id, :revision, :seen_at FROM drafts WHERE id = :draft"
-    " ON CONFLICT (draft_id) DO NOTHING"
-)
 _VIEWED = (
     select(DraftView.draft_id)
     .join(Draft, Draft.id == DraftView.draft_id)

