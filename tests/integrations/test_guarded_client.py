@@ -1,10 +1,7 @@
-"""Where requests of the SDKs go, and when they are over, whatever the network does."""
+"""Where requests to models and engines go, and when they are over."""
 
-import logging
 import socket
 import ssl
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -14,7 +11,6 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tests.command import ROOT
 from tests.followups import model_server as replies
 from tests.followups.model_server import model_server
 from tests.raw_receiver import raw_receiver, says
@@ -141,22 +137,3 @@ def test_an_address_that_takes_no_connection_leaves_time_for_the_next(
 def test_an_answer_has_at_most_so_many_bytes() -> None:
     with model_server(replies.junk(b"x" * (1001 + HEAD_MAX_BYTES))) as model:
         assert failure(f"http://{model.host}/v1/x") == guarded_client.TOO_LONG
-
-
-def test_a_variable_of_an_sdk_switches_no_log_of_requests_on() -> None:
-    code = (
-        "import logging\n"
-        "import webapp.voice.openai_transcriber\n"
-        "for name in ('openai._base_client', 'httpx2', 'httpcore2.http11'):\n"
-        "    print(logging.getLogger(name).getEffectiveLevel())\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=ROOT,
-        env={"OPENAI_LOG": "debug", "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-
-    assert done.stdout.split() == [str(logging.WARNING)] * 3

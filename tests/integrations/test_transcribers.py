@@ -71,10 +71,6 @@ def failure(ask: Ask, reply: Reply, **changed: Any) -> str:
 def test_it_gets_the_file_the_model_and_the_format_and_nothing_else(  # noqa: PLR0913
     ask: Ask, monkeypatch: pytest.MonkeyPatch, language: str, key: str, sent: Any, header: Any
 ) -> None:
-    for name in ("OPENAI_API_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_ADMIN_KEY"):
-        monkeypatch.setenv(name, "of-something-else")
-    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Mine: of-something-else")
-    monkeypatch.setenv("OPENAI_BASE_URL", f"http://127.0.0.1:{free_port()}/v1")
     monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{free_port()}")
     with speech_engine(lambda _number: words("Ben did.")) as engine:
         assert ask(engine.url, language, transcriber_api_key=key) == "Ben did."

@@ -159,15 +159,16 @@ class RespondentSession:
     @cached_property
     def recordings(self) -> Mapping[str, RecordingShown]:
         """The recordings of the current answers, by question id."""
-        return {each.question_id: each for each in self._recorded if each.claimed}
+        return {each.question_id: each for each in self.recorded if each.claimed}
 
     @cached_property
     def uploads(self) -> Mapping[str, RecordingShown]:
         """The newest unclaimed recording of each question, also from before the session began."""
-        return {each.question_id: each for each in self._recorded if not each.claimed}
+        return {each.question_id: each for each in self.recorded if not each.claimed}
 
     @cached_property
-    def _recorded(self) -> Sequence[RecordingShown]:
+    def recorded(self) -> Sequence[RecordingShown]:
+        """All recordings under its key, oldest first."""
         keys = {"key_hash": self.key_hash, "form_id": self.form.id}
         found = read_rows(_RECORDINGS, **keys) if self.has_recordings else ()
         return list(map(RecordingShown._make, found))

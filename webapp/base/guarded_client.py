@@ -1,7 +1,7 @@
 """An HTTP client that reaches only the model or transcriber that the operator named.
 
-It drops headers that an SDK adds, and ignores environment variables, proxies and redirects, which
-would disclose content to hosts that no page names. It bounds the size and time of a response.
+It ignores environment variables, proxies and redirects, which would disclose content to hosts that
+no page names, and logs no request. It bounds the size and time of a response.
 """
 
 import logging
@@ -17,19 +17,21 @@ import httpx2
 from webapp.base.outbound import ADDRESSES_TRIED, HEAD_MAX_BYTES, Unreachable, resolve
 from webapp.base.public_addresses import is_private
 
-SENT_HEADERS = frozenset(
-    {
-        *("accept", "content-length", "content-type", "host", "transfer-encoding"),
-        "anthropic-version",
-    }
-)
-OUR_HEADERS = {"accept-encoding": "identity", "user-agent": "Askback", "connection": "close"}
+OUR_HEADERS = {
+    "accept": "application/json",
+    "accept-encoding": "identity",
+    "user-agent": "Askback",
+    "connection": "close",
+}
 WRITTEN_BYTES = 16 * 1024  # per write, so that the deadline applies to slow readers
 ELSEWHERE = "it is not the host that was named"
 NO_ADDRESS = "its name has no address"
 NOT_PRIVATE = "plain http, and its address is not private"
 TOO_LATE = "it takes too long"
 TOO_LONG = "the answer is too long"
+
+for library in ("httpx2", "httpcore2"):  # their logs of requests contain what people wrote
+    logging.getLogger(library).setLevel(logging.WARNING)
 
 
 class Bounds(NamedTuple):
@@ -46,26 +48,18 @@ class Bounds(NamedTuple):
 
 
 def guarded_client(url: str, headers: Mapping[str, str], bounds: Bounds) -> httpx2.Client:
-    """Return a client for the origin of `url`; adds `headers` to those an SDK has to send.
+    """Return a client for the origin of `url` that sends `headers` with each request.
 
     Plain http is for private addresses only. A response that is compressed, which no request
     permits, is not decompressed.
     """
     return httpx2.Client(
-        transport=_Guarded(url, headers, bounds),
+        transport=_Guarded(url, bounds),
+        headers=OUR_HEADERS | dict(headers),
         timeout=bounds.steps,
         trust_env=False,
         follow_redirects=False,
     )
-
-
-def silence(library: str) -> None:
-    """Stop an SDK from logging requests and responses; call it after the SDK is imported.
-
-    They contain what people wrote, and environment variables of the SDK could enable them.
-    """
-    for name in (library, "httpx2", "httpcore2"):
-        logging.getLogger(name).setLevel(logging.WARNING)
 
 
 def reason_of(cause: BaseException | None) -> str:
@@ -77,9 +71,9 @@ def reason_of(cause: BaseException | None) -> str:
 
 
 class _Guarded(httpx2.HTTPTransport):
-    def __init__(self, url: str, headers: Mapping[str, str], bounds: Bounds) -> None:
+    def __init__(self, url: str, bounds: Bounds) -> None:
         super().__init__(verify=_tls_context(), trust_env=False)
-        self._url, self._headers = httpx2.URL(url), headers
+        self._url = httpx2.URL(url)
         self._pool = httpcore2.ConnectionPool(
             ssl_context=_tls_context(),
             network_backend=_Connections(bounds, encrypted=self._url.scheme == "https"),
@@ -88,18 +82,8 @@ class _Guarded(httpx2.HTTPTransport):
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         if _origin(request.url) != _origin(self._url):
             raise httpx2.ConnectError(ELSEWHERE)
-        kept = {name: each for name, each in request.headers.items() if name in SENT_HEADERS}
-        sent = httpx2.Request(
-            request.method,
-            request.url,
-            headers=kept | OUR_HEADERS | dict(self._headers),
-            stream=request.stream,
-            extensions=request.extensions,
-        )
-        response = super().handle_request(sent)
+        response = super().handle_request(request)
         response.headers.pop("content-encoding", None)
-        if named := response.headers.get("content-type"):  # a charset can be `hex`, which raises
-            response.headers["content-type"] = named.partition(";")[0]
         return response
 
 
@@ -145,7 +129,7 @@ class _Connections(httpcore2.SyncBackend):
 class _Bounded(httpcore2.NetworkStream):
     """A connection on which no step lasts beyond `ends`, and at most `room` bytes are received.
 
-    Time-outs of an SDK bound single steps only: slow headers could hold a connection for ever.
+    Time-outs of httpx2 bound single steps only: slow headers could hold a connection for ever.
     """
 
     def __init__(self, stream: httpcore2.NetworkStream, ends: float, room: int) -> None:

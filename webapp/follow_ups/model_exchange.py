@@ -197,12 +197,11 @@ def _client(config: Settings, ends: float) -> "Client":
     """Return a client for one question, which times out at `ends` of the monotonic clock."""
     from httpx2 import Timeout
 
-    from webapp.base.guarded_client import Bounds, guarded_client, silence
+    from webapp.base.guarded_client import Bounds, guarded_client
 
-    silence("httpx2")
-    headers = {"accept": "application/json"}
+    headers = {}
     if config.llm_provider == ANTHROPIC:
-        headers |= {"anthropic-version": "2023-06-01", "x-api-key": config.llm_api_key or ""}
+        headers = {"anthropic-version": "2023-06-01", "x-api-key": config.llm_api_key or ""}
     elif config.llm_api_key:
         headers["authorization"] = f"Bearer {config.llm_api_key}"
     left = Timeout(max(ends - time.monotonic(), 0.001))

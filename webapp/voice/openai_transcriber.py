@@ -1,4 +1,4 @@
-"""Client of a `/v1/audio/transcriptions` service, through the SDK of OpenAI.
+"""Client of a `/v1/audio/transcriptions` service.
 
 The service gets the recording, the model name, the answer format and the language if one is set,
 but nothing of our environment or about this machine.
@@ -8,10 +8,10 @@ import time
 from pathlib import Path
 
 import httpx2
-import openai
+import orjson
 
 from webapp.base.config import Settings
-from webapp.base.guarded_client import Bounds, guarded_client, reason_of, silence
+from webapp.base.guarded_client import Bounds, guarded_client, reason_of
 from webapp.voice.audio_inspection import AudioFormat, TranscriptionFailed
 
 CONNECT_SECONDS = 5.0
@@ -20,45 +20,27 @@ ANSWER_SECONDS = 300.0  # until the answer begins: ten minutes of speech on a ma
 TOTAL_SECONDS = 600.0
 ANSWER_MAX_BYTES = 4 * 1024**2  # many times the longest transcript kept, even if escaped
 
-silence("openai")
-
 
 def transcribe(path: Path, audio: AudioFormat, language: str, *, config: Settings) -> str:
     """Return the text of the answer, unchecked. Raises TranscriptionFailed, OSError."""
+    url, key = (config.transcriber_url or "").rstrip("/"), config.transcriber_api_key
+    steps = httpx2.Timeout(ANSWER_SECONDS, connect=CONNECT_SECONDS, write=WRITE_SECONDS)
+    bounds = Bounds(time.monotonic() + TOTAL_SECONDS, steps, ANSWER_MAX_BYTES)
+    headers = {"authorization": f"Bearer {key}"} if key else {}
+    fields = {"model": config.transcriber_model or "", "response_format": "json"}
+    fields |= {"language": language} if language else {}
     try:
-        with _client(config) as client, path.open("rb") as file:
-            found = client.audio.transcriptions.create(
-                file=(f"recording.{audio.extension}", file, audio.media_type),
-                model=config.transcriber_model or "",
-                response_format="json",
-                language=language or openai.omit,
-            )
-    except openai.APIStatusError as error:
-        raise TranscriptionFailed(f"it answered with status {error.status_code}") from None
-    except openai.OpenAIError as error:
-        what = reason_of(error.__cause__)
-        raise TranscriptionFailed(f"{type(error).__name__}: {what}") from None
-    except (ValueError, RecursionError):
-        raise TranscriptionFailed("it answered with something else than JSON") from None
-    text = getattr(found, "text", None)  # the SDK checks no types, and may return a plain string
+        with guarded_client(url, headers, bounds) as client, path.open("rb") as file:
+            sent = (f"recording.{audio.extension}", file, audio.media_type)
+            answer = client.post(f"{url}/audio/transcriptions", data=fields, files={"file": sent})
+    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+        raise TranscriptionFailed(f"{type(error).__name__}: {reason_of(error)}") from None
+    if not answer.is_success:
+        raise TranscriptionFailed(f"it answered with status {answer.status_code}")
+    try:
+        text = orjson.loads(answer.content)["text"]
+    except (ValueError, LookupError, TypeError):
+        raise TranscriptionFailed("it answered with something else than a text") from None
     if not isinstance(text, str):
         raise TranscriptionFailed("it answered without a text")
     return text
-
-
-def _client(config: Settings) -> openai.OpenAI:
-    seconds = httpx2.Timeout(
-        ANSWER_SECONDS, connect=CONNECT_SECONDS, write=WRITE_SECONDS, pool=CONNECT_SECONDS
-    )
-    url, key = config.transcriber_url or "", config.transcriber_api_key
-    bounds = Bounds(time.monotonic() + TOTAL_SECONDS, seconds, ANSWER_MAX_BYTES)
-    headers = {"authorization": f"Bearer {key}"} if key else {}
-    return openai.OpenAI(
-        api_key="sent by the transport",
-        base_url=url,
-        organization="",
-        project="",
-        max_retries=0,
-        timeout=seconds,
-        http_client=guarded_client(url, headers, bounds),
-    )

@@ -44,7 +44,7 @@ def write_down(
     """
     if config.transcriber == WHISPER:
         return _whisper(path, audio, config.transcriber_model or "", language or hint)
-    from webapp.voice import openai_transcriber  # an optional dependency
+    from webapp.voice import openai_transcriber  # takes long to import
 
     return openai_transcriber.transcribe(path, audio, language, config=config)
 

@@ -13,14 +13,14 @@ from webapp.answers.session import (
     RecordingShown,
     not_open,
     read_open_session,
+    read_session,
 )
 from webapp.answers.steps import QuestionNumber
 from webapp.base import database
 from webapp.base.errors import InvalidInput, PageCode, Phrase
 from webapp.base.ownership import delete_in_batches
-from webapp.base.text import token_hash
 from webapp.base.vocabulary import FormStatus, TranscriptState
-from webapp.records.forms import FORM_BYTES_MAX, Form, shared_form
+from webapp.records.forms import FORM_BYTES_MAX, Form
 from webapp.records.responses.recordings import ObjectDeletion, Recording
 from webapp.voice.audio_store import audio_store
 
@@ -90,9 +90,8 @@ def find_upload(place: UploadPlace, upload_key: str) -> RecordingShown | None:
 
 def find_recording(share_token: str, session_key: str, recording_id: str) -> RecordingShown | None:
     """Return a recording of this session, claimed or not."""
-    keys = {"share_token": share_token, "key_hash": token_hash(session_key)}
-    found = database.read_rows(_BY_ID, recording=recording_id, **keys)
-    return RecordingShown._make(found[0]) if found else None
+    found = read_session(share_token, session_key).recorded
+    return next((each for each in found if each.id == recording_id), None)
 
 
 def prepare_room(
@@ -254,12 +253,8 @@ _LOCK = sa.select(
         for number, name in ((2, "address_hash"), (1, "form_id"), (0, "key_hash"))
     )
 )
-_SHOWN = sa.select(*RECORDING_COLUMNS)
-_BY_UPLOAD_KEY = _SHOWN.where(*RECORDINGS_OF_QUESTION, _R.upload_key == sa.bindparam("upload_key"))
-_BY_ID = _SHOWN.join(Form, Form.id == _R.form_id).where(
-    _R.key_hash == sa.bindparam("key_hash"),
-    _R.id == sa.bindparam("recording"),
-    shared_form(sa.bindparam("share_token")),
+_BY_UPLOAD_KEY = sa.select(*RECORDING_COLUMNS).where(
+    *RECORDINGS_OF_QUESTION, _R.upload_key == sa.bindparam("upload_key")
 )
 
 
