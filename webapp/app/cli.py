@@ -118,8 +118,8 @@ def run() -> None:
     """Start everything in one process on this machine."""
     settings = config_environment.read_settings(os.environ)
     with lock_folder(settings.data_folder, settings.public_url):
-        for line in make_private(settings.data_folder):
-            click.echo(line, err=True)
+        if opened := make_private(settings.data_folder):
+            click.echo(opened, err=True)
         app = create_app(settings)
         server = _listen(app, settings)
         with app.app_context():

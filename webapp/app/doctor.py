@@ -10,7 +10,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from webapp.app.background import count_without_object
 from webapp.base.config import Settings
-from webapp.base.data_folder import open_to_others
+from webapp.base.data_folder import is_private
 from webapp.base.database import db, schema, utc_now
 from webapp.events.due import read_queue_state
 from webapp.events.subscriptions import count_sealed_otherwise
@@ -62,10 +62,9 @@ def examine(settings: Settings) -> Iterator[Finding]:
     yield Finding(fine=True, what=f"Askback lives at {settings.public_url}")
     folder = settings.data_folder
     if folder.exists():
-        exposed = ", ".join(map(str, open_to_others(folder)))
-        what = f"others can read or own {exposed}: chmod 700, files 600"
-        found = what if exposed else "readable by its owner alone"
-        yield Finding(not exposed, f"data folder {folder}: {found}")
+        fine = is_private(folder)
+        found = "readable by its owner alone" if fine else "others can read or own it: chmod 700"
+        yield Finding(fine, f"data folder {folder}: {found}")
     kind = db.engine.dialect.name
     try:
         yield from _database(settings, kind, utc_now())

@@ -7,7 +7,6 @@ import secrets
 import stat
 import time
 from base64 import b64encode
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
@@ -54,43 +53,24 @@ def empty_spool(folder: Path) -> None:
                 path.unlink()
 
 
-def open_to_others(folder: Path) -> list[Path]:
-    """List the folder and the files of Askback in it that others may read or own."""
-    kinds = stat.S_IFREG, stat.S_IFDIR
-    ours = (path for path in _ours(folder) if stat.S_IFMT(path.lstat().st_mode) in kinds)
-    places = [folder, *ours]
-    return [path for path in places if _is_open(path.lstat())]
+def is_private(folder: Path) -> bool:
+    """Return whether this account owns the folder, and nobody else can enter it."""
+    found = folder.stat()
+    return found.st_uid == os.geteuid() and not found.st_mode & 0o077
 
 
-def make_private(folder: Path) -> Iterator[str]:
-    """Remove the access of others; yields a message per file, also for files that others own.
+def make_private(folder: Path) -> str:
+    """Close the folder to others; return a message if it was open, else "".
 
-    Links stay as they are, because they lead elsewhere; so does a folder with the sticky bit.
+    One that belongs to others, or that others share, stays as it is.
     """
-    for path in open_to_others(folder) if folder.is_dir() else []:
-        found = path.lstat()
-        if found.st_uid != os.geteuid() or found.st_mode & stat.S_ISVTX:
-            yield f"{path} is not Askback's alone; give it a folder of its own"
-        else:
-            _close(path)
-            yield f"{path} could be read by others, and was closed to them"
-
-
-def _ours(folder: Path) -> Iterator[Path]:
-    for name in (f"{DATABASE}*", SECRETS, LOCK, RECORDINGS, SPOOL):
-        yield from folder.glob(name)
-
-
-def _is_open(found: os.stat_result) -> bool:
-    return bool(found.st_mode & 0o077) or found.st_uid != os.geteuid()
-
-
-def _close(path: Path) -> None:
-    opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
-    try:
-        os.fchmod(opened, 0o700 if stat.S_ISDIR(os.fstat(opened).st_mode) else 0o600)
-    finally:
-        os.close(opened)
+    if is_private(folder):
+        return ""
+    found = folder.stat()
+    if found.st_uid != os.geteuid() or found.st_mode & stat.S_ISVTX:
+        return f"{folder} is not Askback's alone; give it a folder of its own"
+    folder.chmod(0o700)
+    return f"{folder} could be read by others, and was closed to them"
 
 
 def embedded_secrets(folder: Path) -> dict[str, str]:
