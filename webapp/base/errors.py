@@ -3,7 +3,7 @@
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 from http import HTTPStatus
 from pathlib import Path
@@ -224,26 +224,19 @@ _REASONS = {
 _FIELDS_INSIDE: dict[int | str, str] = {"followUps": "text and when"}
 
 
-def refusal(
-    errors: Sequence[ErrorDetails], *, body_fields: Iterable[str], settings: Iterable[str]
-) -> InvalidInput:
+def refusal(errors: Sequence[ErrorDetails], body_fields: Sequence[str]) -> InvalidInput:
     """Return a refusal with the first error as its message; the resolution names the others.
 
-    body_fields, settings   names to suggest for unknown fields and for a nested `settings`
+    body_fields  names to suggest for unknown fields
     """
     first = errors[0]
     field = path_of(first["loc"])
     code = _CODES.get(first["type"], ErrorCode.VALIDATION_FAILED)
-    instead = list(settings)
-    hints = [] if instead and field == "settings" else [_hint(code, first, body_fields)]
-    if instead and any(error["loc"] == ("settings",) for error in errors):
-        named = _list(instead)
-        hints.append(f"Send the fields inside settings as fields of the body itself: {named}.")
+    resolution = _hint(code, first, body_fields)
     if len(errors) > 1:  # there may be tens of thousands
         others = [path_of(error["loc"]) or "body" for error in errors[1 : NAMED_AT_MOST + 1]]
-        hints.append(f"Also wrong: {_list(others, len(errors) - 1 - len(others))}.")
-    message = f"{field or 'body'}: {_reason(first)}."
-    return InvalidInput(code, message, " ".join(hints), field=field)
+        resolution += f" Also wrong: {_list(others, len(errors) - 1 - len(others))}."
+    return InvalidInput(code, f"{field or 'body'}: {_reason(first)}.", resolution, field=field)
 
 
 def refused_character(character: str, place: int) -> str:
@@ -259,7 +252,8 @@ def sent(value: object) -> str:
         return "an array"
     if isinstance(value, str) and len(value) > SHOWN_MAX_CHARS:
         return "a longer text"
-    shown = json.dumps(value, ensure_ascii=not _is_visible(value))
+    is_visible = isinstance(value, str) and value.isprintable()
+    shown = json.dumps(value, ensure_ascii=not is_visible)
     return shown if len(shown) <= SHOWN_MAX_CHARS * 6 else "a longer number"
 
 
@@ -268,7 +262,8 @@ def _reason(error: ErrorDetails) -> str:
     if kind == "invalid_text":
         return refused_character(chr(error["ctx"]["code_point"]), error["ctx"]["place"])
     if kind == "string_unicode":
-        return _broken_pair(error)
+        found = SURROGATES.search(value)
+        return refused_character(*(found[0], found.start() + 1) if found else ("\ud800", 1))
     if kind == "model_type" and error["loc"]:
         kind = "question_type"
     size = len(value) if isinstance(value, str | list | dict) else 0
@@ -276,14 +271,6 @@ def _reason(error: ErrorDetails) -> str:
     if kind == "enum":
         details["expected"] = details["expected"].replace("'", '"')
     return _REASONS.get(kind, "has a value that is not allowed").format_map(details)
-
-
-def _broken_pair(error: ErrorDetails) -> str:
-    found = SURROGATES.search(error["input"])
-    character, place = (found[0], found.start() + 1) if found else ("\ud800", 1)
-    reason = refused_character(character, place)
-    is_name = not error["loc"] or error["loc"][-1] == "object"
-    return f"has a field whose name {reason}" if is_name else reason
 
 
 def _described(character: str) -> str:
@@ -296,7 +283,7 @@ def _described(character: str) -> str:
     return f"the control character {code_point}"
 
 
-def _hint(code: ErrorCode, error: ErrorDetails, body_fields: Iterable[str]) -> str:
+def _hint(code: ErrorCode, error: ErrorDetails, body_fields: Sequence[str]) -> str:
     if code == ErrorCode.UNKNOWN_FIELD:
         known = (
             _FIELDS_INSIDE.get(error["loc"][0], "id, text and context")
@@ -338,21 +325,15 @@ def _name(field: str) -> str:
     return field if is_plain else json.dumps(field[:PATH_MAX_CHARS])
 
 
-def _is_visible(value: object) -> bool:
-    return isinstance(value, str) and value.isprintable()
-
-
 UNSET: tuple[object, ...] = (None, "", [])  # serialisers write these for a value that is not set
 
 
 class InputModel(BaseModel):
     """A JSON object whose field names are in camel case; unknown fields are refused.
 
-    SETTINGS  the fields to name to a client that nests them in `settings`
-    CLEARED   the fields that an empty text clears
+    CLEARED  the fields that an empty text clears
     """
 
-    SETTINGS: ClassVar[tuple[str, ...]] = ()
     CLEARED: ClassVar[tuple[str, ...]] = ()
 
     model_config = ConfigDict(
@@ -390,4 +371,4 @@ def parse_input(model: type[M], raw: object, *, drops_unset: bool = False) -> M:
         return model.model_validate(raw, context=drops_unset)
     except ValidationError as problem:
         errors = problem.errors(include_url=False)
-        raise refusal(errors, body_fields=field_names(model), settings=model.SETTINGS) from None
+        raise refusal(errors, field_names(model)) from None

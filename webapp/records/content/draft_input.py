@@ -104,7 +104,6 @@ class FormDraftInput(InputModel):
     No text may hold U+0000 or half of a surrogate pair.
     """
 
-    SETTINGS = tuple(setting.name for setting in (*content.CHOICES, *content.NUMBERS))
     CLEARED = ("goal", "context")
 
     title: Annotated[
