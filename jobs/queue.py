@@ -1,9 +1,9 @@
 """Wake-ups between processes, carried by RQ."""
 
 import logging
-import queue
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple, cast
@@ -30,7 +30,6 @@ TRANSCRIPTIONS = Kind(
 )
 BEGUN = "begun"  # instead of an id, when somebody begins to record
 REDIS_SECONDS = 0.3  # to connect, and for each reply
-HANDED_OVER = 1000  # ids queued in this process
 ENQUEUED_AT_ONCE = 64  # few wake-ups suffice: each takes any due work
 WAITING_IN_REDIS = 64
 REST_SECONDS = 0.02  # after enqueuing; wake-ups that arrive meanwhile form one batch
@@ -49,22 +48,23 @@ class WakeUpQueue:
     def __init__(self, redis_url: str | None, kind: Kind = DELIVERIES) -> None:
         self.kind, self.redis_url = kind, redis_url
         self.take: Callable[[Sequence[str]], None] = lambda ids: None
-        self._ids: queue.Queue[str] = queue.Queue(HANDED_OVER)
+        self._ids: deque[str] = deque(maxlen=ENQUEUED_AT_ONCE)
+        self._arrived = threading.Event()
         self._starting = threading.Lock()
         self._started = self._failed = False
         self._client: Redis | None = None
 
     def hand_over(self, ids: Sequence[str]) -> None:
         """Queue the ids for a thread that enqueues them in Redis; drop ids that do not fit."""
-        if self.redis_url is None:
-            if ids:
-                self.take(ids)
+        if not ids:
             return
-        with suppress(queue.Full):
-            for each in ids:
-                self._ids.put_nowait(each)
+        if self.redis_url is None:
+            self.take(ids)
+            return
+        self._ids.extend(ids)
+        self._arrived.set()
         with self._starting, suppress(RuntimeError):  # no thread could start: the next call retries
-            if ids and not self._started:
+            if not self._started:
                 threading.Thread(target=self._pass_on, name="wake-ups", daemon=True).start()
                 self._started = True
 
@@ -82,11 +82,10 @@ class WakeUpQueue:
         )
 
     def _pass_on(self) -> None:
-        while True:
-            ids = [self._ids.get()]
-            while not self._ids.empty():  # only this thread takes ids
-                ids.append(self._ids.get())
+        while self._arrived.wait():
+            self._arrived.clear()
             try:
+                ids = [self._ids.popleft() for _ in range(len(self._ids))]
                 enqueued, self._failed = self._enqueue(ids), False
             except Exception:
                 if not self._failed:
@@ -113,7 +112,7 @@ class WakeUpQueue:
                 ttl=WAKE_UP_SECONDS,
                 failure_ttl=WAKE_UP_SECONDS,
             )
-            for each in ids[:ENQUEUED_AT_ONCE]
+            for each in ids
         ]
         waiting.enqueue_many(wake_ups)
         return True
