@@ -249,11 +249,9 @@ def describe(variable: str) -> SettingDescription:
     """Return the documentation of the setting that `variable` holds."""
     default = VARIABLES[variable].default
     value = "on" if default is True else str(default)
-    words = _descriptions()[variable]
+    words = {"default": f"`{value}`", "example": value} | _descriptions()[variable]
     text = " ".join(words["text"].split())
-    return SettingDescription(
-        variable, words.get("default", f"`{value}`"), text, words.get("example", value)
-    )
+    return SettingDescription(variable, words["default"], text, words["example"])
 
 
 @cache
