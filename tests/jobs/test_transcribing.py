@@ -110,7 +110,6 @@ def left_behind(app: Flask) -> list[Path]:
     return list(spool_folder(app.config["SETTINGS"].data_folder).iterdir())
 
 
-@both_databases
 def test_a_recording_is_looked_at_and_written_down(
     app: Flask, form: Any, engine: SpeechEngine
 ) -> None:

@@ -134,7 +134,6 @@ def test_an_erasure_that_failed_is_done_later(
     assert (erase(), stored()) == (1, [])
 
 
-@both_databases
 def test_unclaimed_recordings_go_after_an_hour(
     recorded: Callable[..., Recording], claimed: Callable[..., Recording], clock: Clock
 ) -> None:
@@ -147,7 +146,6 @@ def test_unclaimed_recordings_go_after_an_hour(
     assert sum(purge_unclaimed(clock.now + timedelta(days=400))) == 1
 
 
-@both_databases
 def test_objects_without_a_row_go_after_a_day(
     recorded: Callable[..., Recording], tmp_path: Path
 ) -> None:

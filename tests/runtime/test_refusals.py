@@ -142,12 +142,6 @@ def test_a_refusal_on_a_page_is_a_page_in_its_language(served: Flask, link: str)
         assert "content-security-policy: default-src 'none'; script-src 'self'" in page
 
 
-def test_scripts_get_a_note_for_their_page(served: Flask, link: str) -> None:
-    status, note = post(served, f"{link}/q/1", "HX-Request: true", GERMAN, too_large(""))
-
-    assert (status, "<html" in note, 'role="alert"' in note) == (413, False, True)
-
-
 def opened_in(folder: Path) -> bool:
     """Whether this process has a file open that lies there."""
     opened = [each for each in Path("/proc/self/fd").iterdir() if each.is_symlink()]

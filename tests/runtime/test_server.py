@@ -114,10 +114,6 @@ def test_underscored_header_names_are_dropped(served: Flask) -> None:
     assert b"HTTP_X_FORWARDED_FOR" not in seen
 
 
-def test_a_path_arrives_as_it_was_meant(served: Flask) -> None:
-    assert body_of(get(served, "/test/path/a%20b%2Fc%C3%A9%3Fd")) == "a b/cé?d".encode()
-
-
 FORWARDED = ("X-Forwarded-For: 198.51.100.9, 192.0.2.1", "X-Forwarded-Proto: ftp")
 
 

@@ -13,7 +13,7 @@ import httpx
 import pytest
 from click.testing import CliRunner, Result
 
-from tests.command import askback, askback_here, start
+from tests.command import askback_here, start
 from tests.pages.respondent_client import session_in
 from tests.services import free_port, wait_until
 from webapp.app.cli import main
@@ -137,9 +137,9 @@ def test_alongside_a_server_commands_use_its_address_and_a_second_one_is_refused
 ) -> None:
     data, port = tmp_path / "data", free_port()
     with running(data, port):
-        second = askback("run", ASKBACK_DATA=str(data), PORT=str(free_port()))
-        other = askback("run", ASKBACK_DATA=str(tmp_path / "other"), PORT=str(port))
-        link = askback("creator", "link", ASKBACK_DATA=str(data))
+        second = askback_here("run", ASKBACK_DATA=str(data), PORT=str(free_port()))
+        other = askback_here("run", ASKBACK_DATA=str(tmp_path / "other"), PORT=str(port))
+        link = askback_here("creator", "link", ASKBACK_DATA=str(data))
 
     assert link.stdout.startswith(f"http://127.0.0.1:{port}/join/")
     assert second.returncode == 78
