@@ -17,12 +17,7 @@ bp = Blueprint("about", __name__)
 @bp.get("/about")
 def show() -> str:
     """Show what Askback is, and who operates this server."""
-    template = current_app.jinja_env.get_template("about/show.html")
-    return template.render(
-        operator=settings().operator_name,
-        contact=settings().operator_contact,
-        host=settings().public_host,
-    )
+    return current_app.jinja_env.get_template("about/show.html").render(settings=settings())
 
 
 @bp.get("/privacy")
@@ -30,18 +25,13 @@ def show_privacy() -> str:
     """Show the privacy note; its periods are the constants and settings that the code uses."""
     template = current_app.jinja_env.get_template("privacy/show.html")
     return template.render(
-        operator=settings().operator_name,
-        contact=settings().operator_contact,
-        host=settings().public_host,
-        transcriber=settings().transcriber_host,
-        llm_host=settings().llm_host,
+        settings=settings(),
         cookie_days=COOKIE_DAYS,
         link_minutes=TRANSFER_LINK_SECONDS // 60,
         trash_days=TRASH_KEPT_SECONDS // DAY,
         discarded_hours=DISCARDED_KEPT_SECONDS // 3600,
         signed_in_days=SESSION_LIFETIME.days,
         idle_days=SESSION_IDLE.days,
-        audit_days=settings().audit_days,
         connection_days=GRANT_KEPT.days,
         token_days=SPENT_KEPT.days,
         delivery_days=KEPT_DAYS,

@@ -1,8 +1,6 @@
 """The public documentation: each document is a Markdown template, served as HTML and as text."""
 
 import tomllib
-from http import HTTPStatus
-from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
@@ -40,27 +38,18 @@ QUOTED = ", ".join(f'"{document.name}"' for document in DOCUMENTS)
 NAMES = f"<any({QUOTED}):name>"
 
 
-class Rendered(NamedTuple):
-    """A document as text and as the body of its page."""
-
-    text: str
-    body: Markup
-
-
 @bp.get("/docs", defaults={"name": INDEX}, strict_slashes=False)
 @bp.get(f"/docs/{NAMES}")
 def show(name: str) -> str:
     """Show a document as a page."""
-    return render_template(
-        "docs/document.html", name=name, titles=TITLES, body=_document(name).body
-    )
+    return render_template("docs/document.html", name=name, titles=TITLES, body=_document(name)[1])
 
 
 @bp.get(f"/docs/{INDEX}.md", defaults={"name": INDEX})
 @bp.get(f"/docs/{NAMES}.md")
 def show_text(name: str) -> Response:
     """Serve the Markdown text of a document, for programs."""
-    return _text(_document(name).text)
+    return _text(_document(name)[0])
 
 
 @bp.get("/llms.txt")
@@ -76,20 +65,16 @@ def _text(body: str) -> Response:
     return response
 
 
-def _document(name: str) -> Rendered:
-    """Return a document, rendered once per process: it depends only on the settings."""
-    documents: dict[str, Rendered] = current_app.extensions.setdefault("documents", {})
+def _document(name: str) -> tuple[str, Markup]:
+    """Return a document as text and as HTML, rendered once per process from the settings."""
+    documents: dict[str, tuple[str, Markup]] = current_app.extensions.setdefault("documents", {})
     if name not in documents:
-        documents[name] = _render(name)
+        # imported late: it takes 50 ms, and many processes never serve a document
+        from webapp.pages.public import markdown
+
+        text = render_template(f"docs/{name}.md", **_template_values()) + "\n"
+        documents[name] = text, markdown.render(text)
     return documents[name]
-
-
-def _render(name: str) -> Rendered:
-    # imported late: it takes 50 ms, and many processes never serve a document
-    from webapp.pages.public import markdown
-
-    text = render_template(f"docs/{name}.md", **_template_values()) + "\n"
-    return Rendered(text, markdown.render(text))
 
 
 def _template_values() -> dict[str, object]:
@@ -120,17 +105,9 @@ def _template_values() -> dict[str, object]:
             else document._replace(summary="switched off on this server")
             for document in DOCUMENTS
         ],
-        "error_codes": _error_codes(),
+        "error_codes": list(ErrorCode),
         "settings": _settings(),
     }
-
-
-def _error_codes() -> list[tuple[HTTPStatus, list[ErrorCode]]]:
-    by_status = sorted(ErrorCode, key=lambda known: known.status)
-    return [
-        (HTTPStatus(status), list(codes))
-        for status, codes in groupby(by_status, key=lambda known: known.status)
-    ]
 
 
 def _settings() -> list[tuple[str, list[SettingDescription]]]:

@@ -11,7 +11,7 @@ from werkzeug.exceptions import HTTPException
 from webapp.answers.steps import QuestionNumber
 from webapp.base.config import settings
 from webapp.base.database.failures import STORAGE_FAILURES, may_have_stored
-from webapp.base.errors import Code, Outcome, PageCode
+from webapp.base.errors import Outcome, PageCode
 from webapp.base.text import token_hash
 from webapp.drafts.form_settings import find_frame_origins
 from webapp.pages import errors
@@ -156,7 +156,7 @@ def _page_of(error: Outcome) -> Response:
     """Return the page that was posted, with the error and the typed text, or its replacement."""
     view, place = _posted_from(error)
     text = form_data.typed("answer")
-    if error.code in AT_CHECK:
+    if error.code in {PageCode.NAME_TOO_LONG, PageCode.NOTHING_ANSWERED}:
         return rendering.open_step(view, None, error=error, name=form_data.typed("name"))
     if error.code == PageCode.RESPONSE_COMPLETED:
         return rendering.thanks(
@@ -168,7 +168,7 @@ def _page_of(error: Outcome) -> Response:
         return rendering.closed(view, unsent_text=text)
     if error.code == PageCode.FORM_FULL:  # keeps the text field, even for a new respondent
         return rendering.question(view, place, error=error, text=text)
-    if error.code in AT_RECORDER:
+    if request.endpoint == "voice.upload" and error.field == "audio":
         instead = rendering.render_instead(view, unsent_text=text)
         return instead or rendering.recorded(view, place, text=text, error=error)
     newer_alone = error.code == PageCode.ANSWER_NEWER and not text.strip()
@@ -183,15 +183,3 @@ def _posted_from(error: Outcome) -> tuple[session_view.SessionView, QuestionNumb
         return session_view.new_view(session_view.find_form(token)), place
     posted = form_data.read_form_data(token)
     return session_view.posted_view(token, posted), posted.left or place
-
-
-AT_RECORDER: set[Code] = {
-    PageCode.RECORDINGS_FULL,
-    PageCode.RECORDING_MISSING,
-    PageCode.RECORDING_NOT_AUDIO,
-    PageCode.RECORDING_NO_ROOM,
-    PageCode.RECORDING_TOO_LARGE,
-    PageCode.RECORDING_TOO_LONG,
-    PageCode.VOICE_UNAVAILABLE,
-}
-AT_CHECK: set[Code] = {PageCode.NAME_TOO_LONG, PageCode.NOTHING_ANSWERED}
