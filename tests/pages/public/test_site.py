@@ -4,7 +4,6 @@ import re
 from datetime import datetime, timedelta
 from html import unescape
 from pathlib import Path
-from typing import Any
 
 import pytest
 from flask import Flask
@@ -102,23 +101,6 @@ def test_a_respondent_chooses_a_theme_and_stays_on_the_page(
     assert theme(respondent.open("/check")) == chosen
     assert theme(respondent.post("/q/1/open", theme="system")) == ""
     assert not kept(respondent.client)
-
-
-def test_an_invalid_theme_cookie_is_ignored(client: FlaskClient, form: Any) -> None:
-    client.set_cookie(COOKIE, 'x" onload="alert(1)', domain=HERE)
-
-    page = client.get(f"/r/{form.share_token}")
-
-    assert theme(page) == ""
-    assert "onload" not in page.text
-
-
-def test_a_creator_chooses_a_theme_and_returns_to_the_page(ann: Creator) -> None:
-    sent = ann.post("/appearance", theme="dark", back="/forms?x=1")
-
-    assert sent.headers["Location"] == "/forms?x=1"
-    assert theme(ann.page("/forms")) == "dark"
-    assert 'name="back" value="/forms"' in ann.page("/forms").text
 
 
 @pytest.mark.parametrize(

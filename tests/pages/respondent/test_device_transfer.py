@@ -145,21 +145,6 @@ def test_what_was_typed_before_asking_for_the_link_is_kept(begun: Respondent) ->
     assert 'name="name" value="Sam"' in begun.post("/check/open").text
 
 
-@pytest.mark.parametrize("place", ["/q/2", "/check"])
-def test_a_language_choice_keeps_the_link_and_the_text(
-    begun: Respondent, other: Respondent, place: str
-) -> None:
-    offer = begun.post(f"{place}/elsewhere", answer="half a sentence")
-
-    page = begun.post(f"{place}/elsewhere", language="de")
-
-    assert f'formaction="/r/{begun.share_token}{place}/elsewhere"' in offer.text
-    assert link(page) == link(offer)
-    assert hidden(page)["draft"] == hidden(offer)["draft"] == "half a sentence"
-    assert '<html lang="de"' in page.text
-    assert heading(follow(other, link(page))) == NEXT
-
-
 def test_the_database_does_not_reveal_the_session_key_and_forgets_the_link(
     app: Flask, begun: Respondent, other: Respondent, path: str, form: Any
 ) -> None:

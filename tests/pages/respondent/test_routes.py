@@ -10,14 +10,11 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 from werkzeug.test import TestResponse
 
-from jobs.queue import WakeUpQueue
 from tests.databases import both_databases
-from tests.event_factories import make_subscription
-from tests.factories import make_answer, make_form
+from tests.factories import make_form
 from tests.pages.creator_client import ORIGIN
 from tests.pages.respondent_client import (
     Respondent,
-    arrive,
     box,
     heading,
     hidden,
@@ -27,7 +24,6 @@ from tests.pages.respondent_client import (
 from webapp.base.database import db, utc_now
 from webapp.records.accounts.invites import make_invite
 from webapp.records.accounts.models import Account
-from webapp.records.events import EventDelivery
 from webapp.records.forms import Form
 from webapp.records.responses.models import Answer
 
@@ -282,60 +278,18 @@ def test_htmx_gets_a_part_with_its_title_and_address(
     assert "<html" not in part.text
 
 
-@pytest.mark.parametrize(
-    "events", [2, pytest.param(0, marks=pytest.mark.settings(mcp_events_enabled=False))]
-)
-def test_what_is_sent_is_queued_once_and_handed_over(
-    app: Flask, form: Any, monkeypatch: pytest.MonkeyPatch, events: int
+def test_the_card_of_a_link_shows_title_and_number_of_questions(
+    app: Flask, client: FlaskClient, account: Account
 ) -> None:
-    handed_over: list[str] = []
-    monkeypatch.setattr(WakeUpQueue, "hand_over", lambda _, ids: handed_over.extend(ids))
     with app.app_context():
-        for _ in range(2):
-            make_subscription(form)
-    respondent = arrive(app.test_client(), form)
-    check = respondent.answer_all()
-
-    for _ in range(2):
-        assert len(handed_over) in {0, events}
-        respondent.page = check
-        respondent.post("/check")
-
-    with app.app_context():
-        queued = list(db.session.scalars(select(EventDelivery.id)))
-    assert len(handed_over) == events
-    assert sorted(handed_over) == sorted(queued)
-
-
-def card(client: FlaskClient, form: Any) -> dict[str, str]:
-    """The Open Graph properties of the link, as a program without cookies reads them."""
+        form = make_form(account.id, title='Rota <b> & "talks"', questions=["Who?"])
     page = client.get(f"/r/{form.share_token}").text
-    found = re.findall(r'<meta property="og:([a-z:]+)" content="([^"]*)">', page)
-    return {name: unescape(value) for name, value in found}
+    found = dict(re.findall(r'<meta property="og:([a-z:]+)" content="([^"]*)">', page))
 
-
-@pytest.fixture
-def secretive(app: Flask, account: Account) -> Any:
-    with app.app_context():
-        form = make_form(
-            account.id,
-            title='Rota <b> & "talks"',
-            goal="CANARY",
-            context="CANARY",
-            questions=["Who?"],
-        )
-        make_answer(form, "k" * 32, text="CANARY")
-        return form
-
-
-def test_the_card_shows_title_and_number_of_questions(client: FlaskClient, secretive: Any) -> None:
-    found = card(client, secretive)
-
-    assert found["title"] == 'Rota <b> & "talks"'
+    assert unescape(found["title"]) == 'Rota <b> & "talks"'
     assert found["description"] == "1 question, about 2 minutes"
-    assert found["url"] == f"{ORIGIN}/r/{secretive.share_token}"
+    assert found["url"] == f"{ORIGIN}/r/{form.share_token}"
     assert client.get(found["image"].removeprefix(ORIGIN)).mimetype == "image/png"
-    assert "CANARY" not in client.get(f"/r/{secretive.share_token}").text
 
 
 BEHIND = (".", ")", "__", "-", "%20please", "%0A", "%E2%80%8B", "%00", "%FF", "%20and/or", "\\")

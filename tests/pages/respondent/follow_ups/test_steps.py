@@ -23,19 +23,6 @@ from webapp.base.vocabulary import QuestionKind
 from webapp.records.responses.models import Answer
 
 
-@pytest.mark.parametrize(
-    ("settings_of_form", "most"),
-    [
-        ({"followUpMode": "smart", "context": "They may leave."}, ", at most 4 questions"),
-        ({"followUpMode": "deep_dive", "maxFollowupsPerQuestion": 2}, ", at most 6 questions"),
-        ({"followUpMode": "deep_dive", "maxTotalQuestions": 5}, ", at most 5 questions"),
-        ({"followUpMode": "none", "maxFollowupsPerQuestion": 5}, ""),
-    ],
-)
-def test_the_first_page_says_what_both_caps_admit(visitor: Respondent, most: str) -> None:
-    assert count_line(visitor.page) == f"Question 1 of 2{most}"
-
-
 def test_the_order_is_a_question_its_follow_ups_the_next_question(respondent: Respondent) -> None:
     page = respondent.answer(1, SHORT)
     words = heading(page)

@@ -12,11 +12,8 @@ from tests.pages.respondent.voice.conftest import CHECKED, Speaker, arrive_to_sp
 from tests.pages.respondent_client import arrive, heading, hidden, set_columns
 from tests.voice.audio_files import recording
 from tests.voice.factories import make_voice_form
-from webapp.base.database import utc_now
-from webapp.base.vocabulary import ON_THIS_SERVER, FormStatus, ResponseMode, TranscriptState
-from webapp.records.accounts.models import Account
+from webapp.base.vocabulary import ON_THIS_SERVER, ResponseMode
 from webapp.records.forms import Form
-from webapp.records.responses.recordings import Recording
 
 SOURCE = re.compile(r'<audio [^>]*src="([^"]+)"')
 
@@ -59,19 +56,6 @@ def test_every_page_with_the_answer_plays_it(answered: Speaker) -> None:
     assert (part.status_code, part.data) == (206, recording()[10:20])
 
 
-def test_a_form_that_records_no_more_still_shows_it(app: Flask, answered: Speaker) -> None:
-    set_columns(app, Form, records_voice=False)
-    done = {"transcript": "As heard", "transcript_state": TranscriptState.DONE}
-    set_columns(app, Recording, **done)
-
-    page = answered.post("/q/1/open")
-
-    assert CHECKED.search(page.text)
-    assert "As heard</blockquote>" in page.text
-    assert "data-do" not in page.text  # nothing would do it
-    assert 'type="file"' not in page.text
-
-
 def test_nobody_else_hears_it(app: Flask, answered: Speaker, form: Any) -> None:
     path = source(answered.open("/check"))
     other = arrive(app.test_client(), form)
@@ -111,18 +95,6 @@ def test_a_form_that_closes_hands_back_what_was_recorded(app: Flask, speaker: Sp
     file = handed_back(speaker)
     assert file.data == recording()
     assert f"filename={kept(app)[0].id}.webm" in file.headers["Content-Disposition"]
-
-
-def test_before_the_first_answer_it_is_heard_as_a_file(speaker: Speaker) -> None:
-    page = speaker.upload(answer="My words")
-    given = re.search(r'<noscript><button [^>]*formaction="([^"]+/recordings/[^"]+)"', page.text)
-
-    assert given
-    sent = hidden(page) | {"answer": "My words", "audio": ""}
-    assert speaker.client.post(given[1], data=sent).data == recording()
-    reloaded = speaker.open()  # its page belongs to the same session
-    assert hidden(reloaded)["session"] == hidden(page)["session"]
-    assert speaker.client.get(source(reloaded)).data == recording()
 
 
 def test_what_comes_after_sending_is_handed_back(app: Flask, speaker: Speaker) -> None:
@@ -169,9 +141,6 @@ def test_an_upload_that_no_answer_has_is_handed_back_after_sending(
     assert handed_back(speaker).data == recording("ogg", "tone")
 
 
-SITE = "https://www.example.org"
-
-
 def opened(app: Flask, mode: ResponseMode) -> Speaker:
     with app.app_context():
         form: Any = make_voice_form()
@@ -186,24 +155,7 @@ def test_a_form_that_is_typed_loads_nothing_of_voice(app: Flask) -> None:
     assert page.headers["Permissions-Policy"].startswith("microphone=(),")
 
 
-@pytest.fixture
-def framed(app: Flask, account: Account) -> Any:
-    """Shown in frames of one website."""
-    with app.app_context():
-        made = make_voice_form(account.id)
-    set_columns(app, Form, frame_origins=SITE)
-    return made
-
-
-def test_a_recording_that_is_not_found_may_be_shown_in_the_frame(app: Flask, framed: Any) -> None:
-    page = app.test_client().get(f"/r/{framed.share_token}/recordings/att_0?embed=1")
-
-    assert page.status_code == 404
-    assert f"frame-ancestors {SITE}" in page.headers["Content-Security-Policy"]
-
-
 WHISPER = {"transcriber": "whisper", "transcriber_model": "tiny"}
-HERE = pytest.mark.settings(**WHISPER)
 
 
 @pytest.fixture
@@ -227,23 +179,3 @@ def test_it_is_told_within_a_limit(app: Flask, speaker: Speaker, told: list[str]
     assert f'data-begins="{address}"' in page.text
     statuses = [speaker.client.post(address, data=hidden(page)).status_code for _ in range(3)]
     assert (statuses, told) == ([204, 204, 429], [BEGUN] * 2)
-
-
-@HERE
-@pytest.mark.parametrize(
-    "columns",
-    [
-        {"transcriber": ""},
-        {"transcriber": ON_THIS_SERVER, "records_voice": False},
-        {"transcriber": ON_THIS_SERVER, "status": FormStatus.CLOSED, "closed_at": utc_now()},
-    ],
-)
-def test_a_form_that_is_not_written_down_here_loads_nothing(
-    app: Flask, speaker: Speaker, told: list[str], columns: dict[str, Any]
-) -> None:
-    set_columns(app, Form, **columns)
-    page = speaker.client.get(f"/r/{speaker.share_token}")
-
-    assert "data-begins" not in page.text
-    speaker.post("/begin-recording")
-    assert told == []

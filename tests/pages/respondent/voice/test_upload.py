@@ -133,6 +133,8 @@ def test_scripts_get_the_recorder_alone(app: Flask, speaker: Speaker) -> None:
     pages = (speaker.page, part, again)
     assert len({hidden(page)["recording_key"] for page in pages}) == 3
     assert "HX-Retarget" not in part.headers
+    refused = speaker.upload(file=b"text", headers=HTMX)
+    assert (refused.status_code, refused.text.lstrip()[:19]) == (422, '<div id="recorder">')
     set_columns(app, Form, status="closed")
     page = speaker.upload(answer="My words", headers=HTMX)  # takes the place of the question
     assert (page.status_code, page.headers["HX-Retarget"]) == (410, "#main")
