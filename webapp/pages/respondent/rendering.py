@@ -54,29 +54,21 @@ def question(
     just_answered  number of the question whose stroke is drawn, 0 for none
     """
     step = view.asked_step(place)
-    layout = layout_of(framed=view.framed)
     saw_newest = error.code in SHOWING_THE_NEWEST if error else text is None
     replaces = None if saw_newest else posted_fields().get("replaces")
-    values = {
-        **layout,
-        "place": place,
-        "typed": text,
-        "error": error,
-        "just_answered": just_answered,
-        "replaces": replaces and replaces[:VERSION_CHARS],
-    }
-
-    def draw(shown: SessionView, answer_key: str) -> str:
-        return _render("question", view=shown, answer_key=answer_key, **values)
-
     long = step.asked and len(step.text) > LONG_QUESTION_CHARS  # shown in another size
-    if error or text is not None or view.recording(place) or long:
-        body = draw(view, secrets.token_urlsafe(16))
-    else:
-        body = page_cache.render(view, "question", just_answered, layout, place=place, draw=draw)
-    if error:
-        return _respond(body, view, HTTPStatus.UNPROCESSABLE_ENTITY)
-    return _respond(body, view, push="respond.ask", place=place)
+    return page(
+        "question",
+        view,
+        status=HTTPStatus.UNPROCESSABLE_ENTITY if error else HTTPStatus.OK,
+        push="" if error else "respond.ask",
+        place=place,
+        cached=not (error or text is not None or view.recording(place) or long),
+        typed=text,
+        error=error,
+        just_answered=just_answered,
+        replaces=replaces and replaces[:VERSION_CHARS],
+    )
 
 
 def recorded(
@@ -87,8 +79,7 @@ def recorded(
         return question(view, place, error=error, text=text)
     g.is_part = True
     status = HTTPStatus.UNPROCESSABLE_ENTITY if error else HTTPStatus.OK
-    key = secrets.token_urlsafe(16)
-    return page("_recorder", view, status=status, place=place, answer_key=key, error=error)
+    return page("_recorder", view, status=status, place=place, error=error)
 
 
 def check(
@@ -195,25 +186,37 @@ def page(
     *,
     status: HTTPStatus = HTTPStatus.OK,
     push: str = "",
+    place: QuestionNumber | None = None,
     cached: bool = False,
     **context: Any,
 ) -> Response:
     """Render the page of a template.
 
     push    endpoint of its address in the browser history, "" for none
+    place   of the question that it asks
     cached  the context contains nothing personal
     """
     layout = layout_of(framed=view.framed)
 
-    def draw(shown: SessionView, _answer_key: str = "") -> str:
-        return _render(template, view=shown, **layout, **context)
+    def draw(shown: SessionView, answer_key: str) -> str:
+        own = {"view": shown, "answer_key": answer_key, "place": place}
+        return _render(template, **own, **layout, **context)
 
     if cached:
         whole = template == "check"
-        body = page_cache.render(view, template, layout, context, draw=draw, whole=whole)
+        body = page_cache.render(
+            view, template, layout, context, draw=draw, place=place, whole=whole
+        )
     else:
-        body = draw(view)
-    return _respond(body, view, status, push)
+        body = draw(view, secrets.token_urlsafe(16))
+    push_url = None
+    if push and wants_fragment() and not view.framed:
+        at: dict[str, Any] = {"place": place} if place else {}
+        push_url = url_for(push, share_token=view.form.share_token, **at)
+    response = drawn(body, status=status, push_url=push_url)
+    if request.method == "POST" and (view.session.started or view.session.uploads):
+        remember(response, view.form.share_token, view.session_key)
+    return response
 
 
 def layout_of(*, framed: bool) -> dict[str, Any]:
@@ -228,22 +231,6 @@ def _render(page_name: str, **context: Any) -> str:
     # without context processors: they query the database for the signed-in account, not needed here
     template = current_app.jinja_env.get_template(f"respondent/{page_name}.html")
     return template.render(**context)
-
-
-def _respond(
-    body: str,
-    view: SessionView,
-    status: HTTPStatus = HTTPStatus.OK,
-    push: str = "",
-    **values: Any,
-) -> Response:
-    push_url = None
-    if push and wants_fragment() and not view.framed:
-        push_url = url_for(push, share_token=view.form.share_token, **values)
-    response = drawn(body, status=status, push_url=push_url)
-    if request.method == "POST" and (view.session.started or view.session.uploads):
-        remember(response, view.form.share_token, view.session_key)
-    return response
 
 
 def next_question(

@@ -133,7 +133,7 @@ def test_scripts_get_the_recorder_alone(app: Flask, speaker: Speaker) -> None:
     pages = (speaker.page, part, again)
     assert len({hidden(page)["recording_key"] for page in pages}) == 3
     assert "HX-Retarget" not in part.headers
-    refused = speaker.upload(file=b"text", headers=HTMX)
+    refused = speaker.upload(file=b"text", headers=HTMX, recording_key=new_key())
     assert (refused.status_code, refused.text.lstrip()[:19]) == (422, '<div id="recorder">')
     set_columns(app, Form, status="closed")
     page = speaker.upload(answer="My words", headers=HTMX)  # takes the place of the question
