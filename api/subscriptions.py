@@ -5,7 +5,7 @@ from functools import partial, wraps
 from http import HTTPStatus
 from typing import Any, ParamSpec
 
-from flask import Flask, Response, current_app, g
+from flask import Flask, Response, current_app
 from limits import parse
 
 from api.blueprint import bp
@@ -71,17 +71,13 @@ def challenge(
 
 def _count(account_id: str, host: str) -> None:
     """Count a challenge. raises RateLimited"""
-    test, hit = limiter.limiter.test, limiter.limiter.hit
-    for counted, limit, key, has_room in (
-        ("failed challenges of one host", FAILED_OF_HOST, (FAILURES, host), test),
-        (
-            "failed challenges of one host by one account",
-            FAILED_BY_ACCOUNT,
-            (FAILURES, host, account_id),
-            test,
-        ),
-        ("challenges", OF_ACCOUNT, ("challenges", account_id), hit),
+    of_host = "failed challenges of one host"
+    for counted, limit, key in (
+        (of_host, FAILED_OF_HOST, (FAILURES, host)),
+        (f"{of_host} by one account", FAILED_BY_ACCOUNT, (FAILURES, host, account_id)),
+        ("challenges", OF_ACCOUNT, ("challenges", account_id)),
     ):
+        has_room = limiter.limiter.hit if limit is OF_ACCOUNT else limiter.limiter.test
         if not has_room(limit, *key):
             message = f"Too many write operations: {rate_in_words(counted, limit)}."
             raise too_many(message, seconds_until_free(limit, key))
@@ -146,10 +142,11 @@ def subscribe_verified(
     caller, allowed = current_caller(), settings().mcp_events_callback_allowlist
     host = subscriptions.check_callback(given["url"], given["secret"], allowed)
     asked = Asked(caller.account_id, form_id, caller.grant_id, host=host, **given)
+    subscriptions.check_asked(asked, now=utc_now())
     try:
         return subscriptions.subscribe(
             asked,
-            confirmed=_prove_once(asked, confirmable=confirmable),
+            confirmed=_prove(asked, confirmable=confirmable),
             sealer=sealer(),
             cursor_key=cursor_key(),
             grant_ends=authorize().grant_expires_at,
@@ -162,27 +159,20 @@ def subscribe_verified(
         raise
 
 
-def _prove_once(asked: Asked, *, confirmable: bool) -> bool:
+def _prove(asked: Asked, *, confirmable: bool) -> bool:
     """Return True if the creator confirmed the address, False if it answered a challenge.
 
-    Runs once per request, although the view runs again if the database aborts its transaction.
+    Looks for a stored proof first. raises UnverifiedCallback
     """
-    if "is_confirmed" not in g:
-        subscriptions.check_asked(asked, now=utc_now())
-        g.is_confirmed = _prove(asked, confirmable=confirmable)
-    return bool(g.is_confirmed)
-
-
-def _prove(asked: Asked, *, confirmable: bool) -> bool:
-    """Look for a stored proof, otherwise challenge the address. raises UnverifiedCallback"""
-    known = callbacks.read_callback(asked, now=utc_now())
-    if known.verified:
+    known, now = callbacks.find_callback(asked), utc_now()
+    if known and known.verified_at and known.verified_at > now - callbacks.VERIFIED_FOR:
         return False
-    if confirmable and known.confirmed:
+    if confirmable and known and known.confirmed_at:
         return True
-    if confirmable and known.answered is not None:
-        failure = DeliveryFailure.CHALLENGE_FAILED
-        raise UnverifiedCallback(Unverified(failure, known.answered), CONFIRM)
+    asked_at = known and known.asked_at
+    if confirmable and asked_at and asked_at > now - callbacks.ASKED_AGAIN_AFTER:
+        failed = Unverified(DeliveryFailure.CHALLENGE_FAILED, known.answered)
+        raise UnverifiedCallback(failed, CONFIRM)
     key = subscriptions.subscription_id(asked.account_id, asked.form_id, asked.url)
     unverified = challenge(asked.account_id, asked.host, asked.url, asked.secret, key)
     if unverified is None:

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Annotated, TypeVar
 
 from flask_limiter import RateLimitExceeded
-from pydantic import ConfigDict, Field, StrictInt, StrictStr
+from pydantic import Field, StrictInt, StrictStr
 
 from api.mcp.protocol import EVENTS, INVALID_PARAMS, Call, Json, RpcError
 from api.mcp.tools.table import input_schema
@@ -50,12 +50,6 @@ Age = Annotated[StrictInt, Field(ge=0)]
 M = TypeVar("M", bound=errors.InputModel)
 
 
-class OpenModel(errors.InputModel):
-    """An object that may hold more: what it does not name is ignored."""
-
-    model_config = ConfigDict(extra="ignore")
-
-
 class EventArguments(errors.InputModel):
     """Which responses."""
 
@@ -64,7 +58,7 @@ class EventArguments(errors.InputModel):
     ]
 
 
-class Address(OpenModel):
+class Address(errors.InputModel, extra="ignore"):
     """Where events go."""
 
     url: Annotated[Text, Field(max_length=URL_MAX_CHARS)]
@@ -76,13 +70,13 @@ class Delivery(Address):
     secret: Text
 
 
-class UnsubscribeParams(OpenModel):
+class UnsubscribeParams(errors.InputModel, extra="ignore"):
     """Which subscription."""
 
     delivery: Address
 
 
-class PollParams(OpenModel):
+class PollParams(errors.InputModel, extra="ignore"):
     """The cursor of a poll and the bounds of its page; milliseconds."""
 
     cursor: StrictStr | None = None
@@ -90,7 +84,7 @@ class PollParams(OpenModel):
     max_events: Count | None = None
 
 
-class SubscribeParams(OpenModel):
+class SubscribeParams(errors.InputModel, extra="ignore"):
     """What is asked of a subscription; milliseconds."""
 
     delivery: Delivery

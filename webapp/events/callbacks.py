@@ -211,30 +211,10 @@ WAITING_MAX = 20  # waiting addresses of one account
 _E = CallbackEndpoint
 
 
-class KnownCallback(NamedTuple):
-    """What is stored about an address; it may make a challenge unnecessary.
-
-    verified   it answered a challenge within VERIFIED_FOR
-    confirmed  its creator confirmed it
-    answered   its reply to a challenge that failed within ASKED_AGAIN_AFTER, while it waits for
-               the creator
-    """
-
-    verified: bool = False
-    confirmed: bool = False
-    answered: str | None = None
-
-
-def read_callback(asked: Asked, *, now: datetime) -> KnownCallback:
-    """Read what is stored about the address. Call it outside a transaction."""
+def find_callback(asked: Asked) -> Any:
+    """Return what is stored about the address; None without it. Call it outside a transaction."""
     callback = endpoint_id(asked.account_id, asked.url)
-    found = database.read_rows(_ONE, account=asked.account_id, callback=callback)
-    if not found:
-        return KnownCallback()
-    row = found[0]
-    verified = row.verified_at is not None and row.verified_at > now - VERIFIED_FOR
-    waits = row.asked_at is not None and row.asked_at > now - ASKED_AGAIN_AFTER
-    return KnownCallback(verified, row.confirmed_at is not None, row.answered if waits else None)
+    return next(iter(database.read_rows(_ONE, account=asked.account_id, callback=callback)), None)
 
 
 def store_endpoint(asked: Asked, *, now: datetime, verified: bool = False) -> str:

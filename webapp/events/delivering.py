@@ -213,7 +213,10 @@ def settle(claimed: Claimed, result: AttemptResult, *, now: datetime) -> bool:
         if gone_count is None:
             return False
         if {due.Lane.QUICK} != {due.lane_of(claimed.duration_ms), due.lane_of(result.duration_ms)}:
-            _note_duration(claimed.endpoint_id, result.duration_ms)
+            took = result.duration_ms
+            halved = sa.case((_E.duration_ms // 2 > took, _E.duration_ms // 2), else_=took)
+            mine = sa.update(_E).where(_E.id == claimed.endpoint_id)
+            execute(mine.values(duration_ms=halved))
         if result.failure is None:
             execute(_NOTE_DELIVERED, subscription=claimed.subscription_id, moment=now)
             execute(_CLOSE_BREAKER, endpoint=claimed.endpoint_id)
@@ -271,11 +274,6 @@ def _lock_subscription(claimed: Claimed) -> int | None:
     held = {"row": claimed.id, "attempt": claimed.attempts}
     found = execute(_LOCK_SUBSCRIPTION, subscription=claimed.subscription_id, **held).first()
     return found.gone_count if found else None
-
-
-def _note_duration(endpoint_id: str, took: int) -> None:
-    halved = sa.case((_E.duration_ms // 2 > took, _E.duration_ms // 2), else_=took)
-    execute(sa.update(_E).where(_E.id == endpoint_id).values(duration_ms=halved))
 
 
 def _note_failure(claimed: Claimed, result: AttemptResult, gone_count: int, now: datetime) -> None:

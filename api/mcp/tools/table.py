@@ -157,20 +157,6 @@ class InputRequired(Exception):
     result: Json
 
 
-def _success(answer: object, blocks: list[Json], *, quotes: bool) -> Json:
-    """Return the answer as text and as structured content.
-
-    blocks  content other than text, which RESULT_BYTES does not limit
-    quotes  put the text between two unpredictable marks, and add UNTRUSTED to the answer
-    """
-    found = cut_to_fit((UNTRUSTED if quotes else {}) | cast(Json, answer))
-    content = [_text(orjson.dumps(found).decode()), *blocks]
-    if quotes:
-        mark = secrets.token_hex(16)
-        content = [_text(f"{FENCE.format(mark=mark)}\n{mark}"), *content, _text(mark)]
-    return {"content": content, "structuredContent": found, "isError": False}
-
-
 def _text(words: str) -> Json:
     return {"type": "text", "text": words}
 
@@ -325,8 +311,7 @@ TOOLS: dict[str, Tool] = {}
 def invoke(tool: Tool, call: Call, arguments: Json) -> Json:
     """Call a tool. raises Unauthenticated, and errors that the caller cannot correct"""
     try:
-        answer = tool.use(call, arguments)
-        return _success(answer, call.blocks or [], quotes=tool.quotes)
+        answer = cast(Json, tool.use(call, arguments))
     except Exception as failure:
         if not may_run_again(failure):
             count_nothing()
@@ -337,5 +322,11 @@ def invoke(tool: Tool, call: Call, arguments: Json) -> Json:
             raise
         if not isinstance(refusal.code, ErrorCode):  # a code of pages
             raise
-    fields = error_fields(refusal, WAIT_BY_TOOL)
-    return {"content": [_text(orjson.dumps(fields).decode())], "isError": True}
+        fields = error_fields(refusal, WAIT_BY_TOOL)
+        return {"content": [_text(orjson.dumps(fields).decode())], "isError": True}
+    found = cut_to_fit((UNTRUSTED if tool.quotes else {}) | answer)
+    content = [_text(orjson.dumps(found).decode()), *(call.blocks or [])]
+    if tool.quotes:  # between two unpredictable marks
+        mark = secrets.token_hex(16)
+        content = [_text(f"{FENCE.format(mark=mark)}\n{mark}"), *content, _text(mark)]
+    return {"content": content, "structuredContent": found, "isError": False}
