@@ -253,17 +253,6 @@ def test_a_draft_is_published_once_and_only_as_its_creator_confirmed_it(
     assert read["shareUrl"] == form["shareUrl"]
 
 
-def test_an_incomplete_or_discarded_draft_is_not_published(
-    agent: Agent, draft_id: str, account: Account
-) -> None:
-    for body in ({}, {"title": "T"}, {"questions": ["x"]}):
-        made = agent.post("/drafts", json=body).json["draftId"]
-        assert refusal(agent.post(f"/drafts/{made}/publish")) == (409, "draft_incomplete")
-    with agent.app.app_context():
-        discard_draft(account.id, draft_id, now=utc_now())
-    assert refusal(agent.post(f"/drafts/{draft_id}/publish")) == (404, "draft_not_found")
-
-
 def attested(agent: Agent, draft_id: str) -> bool:
     assert agent.post(f"/drafts/{draft_id}/publish").status_code == 200
     with agent.app.app_context():

@@ -20,7 +20,6 @@ from webapp.records.content.draft_input import ONE_QUESTION_RULE
 RESULT_BYTES = 48 * 1024
 LONG = {
     "one page": ["Who?"] * 20,
-    "letters": ["q" * 9_000] * 20,
     "escaped": ['"\n\\' * 2_000] * 20,
     "one too long": ["🜂" * 40_000, "Who?"],
 }
@@ -43,7 +42,7 @@ def pages(host: Host, tool: str, **arguments: Any) -> Iterator[dict[str, Any]]:
         yield page
 
 
-@pytest.mark.parametrize("limit", [None, 7])
+@pytest.mark.parametrize("limit", [7])
 def test_forms_are_listed_in_pages(
     app: Flask, host: Host, agent: Any, account: Account, limit: int | None
 ) -> None:
@@ -155,18 +154,6 @@ def test_every_host_and_every_vendor_of_models_reads_the_schemas(tool: Tool) -> 
             assert ("items" in node) == (node["type"] == "array")
             assert {*node.get("required", ())} <= node.get("properties", {}).keys()
             assert all(isinstance(word, str) and word for word in node.get("enum", ()))
-
-
-@every_tool
-def test_arguments_are_closed_and_described_and_results_may_grow(tool: Tool) -> None:
-    arguments, results = schemas(tool)
-
-    for node in nodes(arguments):
-        assert node.get("additionalProperties", False) is False
-        assert ("additionalProperties" in node) == ("properties" in node)
-        for name, each in node.get("properties", {}).items():
-            assert each["description"], name
-    assert not any("additionalProperties" in node for node in nodes(results))
 
 
 def test_each_tool_has_its_scope_and_says_whether_it_reads_or_quotes() -> None:

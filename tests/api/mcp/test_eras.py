@@ -155,17 +155,6 @@ def test_initialize_answers_the_version_asked_for_or_the_newest(host: Host) -> N
         assert result.keys().isdisjoint({"resultType", "ttlMs", "cacheScope", "_meta"})
 
 
-def test_earlier_versions_need_no_header_and_no_meta(host: Host) -> None:
-    for headers in ({}, *({"MCP_Protocol_Version": each} for each in ("", *SUPPORTED))):
-        assert legacy(host, "ping", **headers).json["result"] == {}
-        listed = legacy(host, "tools/list", {"cursor": ""}, **headers).json["result"]
-        mcp_types.ListToolsResult.model_validate(listed)
-        assert listed.keys() == {"tools"}
-        used = legacy(host, "tools/call", CALL, **headers).json["result"]
-        assert used.keys() == {"content", "structuredContent", "isError"}
-        assert error(legacy(host, "server/discover", **headers)) == (200, -32601)
-
-
 def test_which_era_a_request_is_of(host: Host) -> None:
     both: Any = {VERSION: MODERN, CAPABILITIES: {}}
     for name in both:  # either of them makes it modern

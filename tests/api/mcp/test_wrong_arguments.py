@@ -78,7 +78,7 @@ def test_wrong_parameters_and_members_of_every_method_are_no_fault(host: Host, f
     right = {"name": "response.submitted", "arguments": {"formId": form.id}, "delivery": delivery}
     right |= dict.fromkeys(("cursor", "ttlMs", "maxAgeMs", "protocolVersion", "requestState"))
 
-    for method, value in product(METHODS, WRONG):
+    for method, value in product(METHODS, WRONG[::3]):
         for params in (value, *(right | {name: value} for name in right)):
             body = {"jsonrpc": "2.0", "id": 7, "method": method, "params": params}
             answer = host.post(body, {"MCP-Protocol-Version": LEGACY})

@@ -191,7 +191,8 @@ def test_a_subscription_is_of_one_account_and_a_deleted_form_has_none(
     assert len(hook.posted) == 2
     with app.app_context():
         delete_form(form.account_id, form.id, now=utc_now())
-    for answer in (subscribe(agent, form), agent.get(path(form))):
+    removed = agent.call("DELETE", f"{path(form)}/{known}")
+    for answer in (subscribe(agent, form), agent.get(path(form)), removed):
         assert refusal(answer) == (404, "form_not_found")
 
 

@@ -170,11 +170,11 @@ def test_an_account_leaves_as_much_of_a_host_as_it_takes(clock: Clock) -> None:
 
     (stranger,) = accounts(1, endpoints=9)
     assert Counter(each.account_id for each in taken(now=clock.now)) == {stranger: 4}
-    others = accounts(20, endpoints=3)
+    others = accounts(10, endpoints=2)
     claimed = Counter(each.account_id for each in taken(now=clock.now))
 
     assert set(claimed) == set(others)  # each has one, however many there are
-    assert claimed.total() == 20
+    assert claimed.total() == 10
 
 
 def test_a_probe_goes_alone(clock: Clock) -> None:

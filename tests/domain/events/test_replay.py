@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import update
 
 from tests.databases import both_databases
-from tests.domain.events.subscribing import KEY, URL, Subscriber, deliveries, states
+from tests.domain.events.subscribing import KEY, Subscriber, deliveries, states
 from tests.factories import make_answer, make_form
 from webapp.answers.answering import complete_response
 from webapp.base.database import execute, write_transaction
@@ -21,18 +21,6 @@ pytestmark = both_databases
 
 def pending() -> list[int]:
     return [each.position for each in deliveries() if each.state is DeliveryState.PENDING]
-
-
-def test_without_a_cursor_it_starts_at_the_newest_completion(agent: Subscriber) -> None:
-    empty = agent.subscribe(url=URL + "&early")
-    agent.complete(2)
-
-    granted = agent.subscribe(max_age_ms=0)
-
-    assert agent.position(empty) == 0
-    assert agent.position(granted) == agent.stamps()[1]
-    assert granted.truncated is False
-    assert {each.subscription_id for each in deliveries()} == {empty.subscription_id}
 
 
 def test_a_lapsed_subscription_is_sent_what_it_missed_oldest_first(agent: Subscriber) -> None:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import count
 
 import pytest
@@ -68,18 +68,3 @@ def test_slow_and_new_endpoints_leave_places_to_others(takes: int | None, most: 
         others = {"live": QUICK, "new": SLOW if takes is UNKNOWN else UNKNOWN}
         waiting += [row for name, other in others.items() for row in due(name, takes=other)]
         assert chosen(waiting, running=running) == {"live": 1, "new": 1}
-
-
-def test_with_one_place_the_least_recently_served_is_next() -> None:
-    served: dict[str, int] = {}
-    waiting = due("busy", 2, each=50, at=utc_now() - timedelta(hours=1)) + due("quiet", 2, each=9)
-    turns = []
-    for _ in range(8):
-        (taken_now,) = Room(1, served=served).choose(1, waiting)
-        waiting.remove(taken_now)
-        turns.append(taken_now)
-
-    assert [each.account_id for each in turns] == ["busy", "quiet"] * 4
-    for account in ("busy", "quiet"):
-        endpoints = [each.endpoint_id for each in turns if each.account_id == account]
-        assert endpoints[0] == endpoints[2] != endpoints[1] == endpoints[3]

@@ -106,26 +106,6 @@ def test_the_address_is_erased_when_there_was_time_to_tell(agent: Subscriber, fo
     assert list(end_expired(agent.clock.now)) == []
 
 
-def test_a_new_subscription_does_not_hear_of_the_end_of_the_old_one(
-    agent: Subscriber, form: Any
-) -> None:
-    first = agent.subscribe()
-    make_response(form)
-    disconnect(form.account_id, agent.grant_id, now=agent.clock.now)
-
-    again = subscribe_now(
-        asked_for(form, make_grant(form.account_id)), now=agent.clock.forward(seconds=1)
-    )
-
-    assert again.subscription_id == first.subscription_id
-    assert states() == ["cancelled", "cancelled"]
-    assert subscriptions()[0].ended_at is None
-    assert list(end_expired(agent.clock.forward(minutes=5))) == []
-    assert subscriptions()[0].url == URL
-    disconnect_all(form.account_id, now=agent.clock.now)
-    assert len({each.event_id for each in last_words()}) == 2
-
-
 def test_an_expired_subscription_keeps_its_host_alone(agent: Subscriber, form: Any) -> None:
     asked = agent.ask(ttl_seconds=300)
     subscribe_now(asked, now=agent.clock.now)

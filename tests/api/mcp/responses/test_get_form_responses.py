@@ -68,9 +68,7 @@ def test_it_answers_what_rest_answers(app: Flask, hosted: Hosted, agent: Agent, 
 
 
 LENGTHS = {
-    "short": ["Me"] * 300,
     "short and long": ["Me", "x" * 9_000, "🜂" * 5_000] * 20,
-    "escaped": ['"\n\\' * 3_000, "\x01" * 6_000, "no"] * 12,
     "the longest": ["👩🏽‍🚒" * 5_000, "x" * 20_000, '"' * 20_000, "\x01" * 20_000],
 }
 
@@ -98,7 +96,7 @@ def test_pages_fit_and_hold_every_answer_once(host: Host, form: Any, lengths: li
 
 
 @pytest.mark.parametrize("tool", WAITING)
-@pytest.mark.parametrize("question", ["q" * 3_000, "🜂" * 3_000, '"\n' * 1_500, "r" * 12_000])
+@pytest.mark.parametrize("question", ["🜂" * 3_000, "r" * 12_000])
 def test_texts_too_long_for_a_result_are_cut_and_it_says_so(
     app: Flask, hosted: Hosted, account: Account, tool: str, question: str
 ) -> None:
