@@ -2,8 +2,8 @@
 
 import hashlib
 import re
-from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from http import HTTPStatus
 from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
@@ -143,13 +143,11 @@ def wait_for_draft(
     account_id: str,
     draft_id: str,
     seconds: int,
-    require_access: Callable[[], object],
     *,
     review_alone: bool = False,
 ) -> Waited[DraftState]:
     """Return a settled draft at once, others when their revision or review state changes.
 
-    require_access  as in `wait_for`
     review_alone    ignore revisions; accept discarded drafts, and count them and those that were
                     sent back as settled
     """
@@ -175,7 +173,7 @@ def wait_for_draft(
         lambda now: now.state in settled,
         seconds,
         account_id=account_id,
-        require_access=require_access,
+        require_access=partial(authenticate, Scope.FORMS_WRITE),
         has_changed=has_changed,
     )
 
@@ -259,7 +257,6 @@ def _wait(draft_id: str, *, review_alone: bool = False) -> Waited[DraftState]:
         current_caller().account_id,
         draft_id,
         wait_seconds("the creator"),
-        lambda: authenticate(Scope.FORMS_WRITE),
         review_alone=review_alone,
     )
 

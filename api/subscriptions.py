@@ -1,7 +1,7 @@
 """REST routes of subscriptions; challenges to their callbacks, and the limits of these."""
 
 from collections.abc import Callable
-from functools import partial, wraps
+from functools import wraps
 from http import HTTPStatus
 from typing import Any, ParamSpec
 
@@ -23,7 +23,7 @@ from webapp.base.vocabulary import DeliveryFailure, Scope
 from webapp.events import callbacks, subscriptions
 from webapp.events.callbacks import CHALLENGE_SECONDS, Asked, Unverified
 from webapp.events.endings import unsubscribe
-from webapp.oauth.guard import Caller, acting_agent, authenticate, current_caller, require_scope
+from webapp.oauth.guard import acting_agent, authenticate, current_caller, require_scope
 from webapp.records.forms import get_form
 from webapp.web.limiter import limiter, rate_in_words, seconds_until_free
 from webapp.web.wakeups import RETRY_SECONDS, NoSlot, Slots
@@ -130,14 +130,13 @@ class UnverifiedCallback(errors.InvalidInput):
 
 
 def subscribe_verified(
-    form_id: str, *, authorize: Callable[[], Caller], confirmable: bool = False, **given: Any
+    form_id: str, *, confirmable: bool = False, **given: Any
 ) -> subscriptions.Granted:
     """Store or refresh a subscription of the current caller, after a challenge if one is due.
 
-    authorize    checks the token again after the challenge, which may take seconds
     confirmable  a confirmation by the creator replaces the challenge
     given        other fields of Asked
-    raises       UnverifiedCallback; RateLimited; what `subscribe` and `authorize` raise
+    raises       UnverifiedCallback; RateLimited; Unauthenticated; what `subscribe` raises
     """
     caller, allowed = current_caller(), settings().mcp_events_callback_allowlist
     host = subscriptions.check_callback(given["url"], given["secret"], allowed)
@@ -149,13 +148,14 @@ def subscribe_verified(
             confirmed=_prove(asked, confirmable=confirmable),
             sealer=sealer(),
             cursor_key=cursor_key(),
-            grant_ends=authorize().grant_expires_at,
+            # again: the challenge may have taken seconds
+            grant_ends=authenticate(Scope.RESPONSES_READ).grant_expires_at,
             now=utc_now(),
             by=acting_agent(),
         )
     except errors.StateConflict as refusal:
         if refusal.code is ErrorCode.AUTHENTICATION_REQUIRED:  # the connection has just ended
-            authorize()
+            authenticate(Scope.RESPONSES_READ)
         raise
 
 
@@ -214,7 +214,6 @@ def create_subscription(form_id: str) -> Response:
     max_age = sent.max_age_seconds
     granted = subscribe_verified(
         form_id,
-        authorize=partial(authenticate, Scope.RESPONSES_READ),
         confirmable=True,
         max_age_ms=None if max_age is None else max_age * 1000,
         **sent.model_dump(exclude={"max_age_seconds"}),

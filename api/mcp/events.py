@@ -1,7 +1,6 @@
 """Events of the MCP endpoint: list, poll, subscribe and unsubscribe."""
 
 from datetime import timedelta
-from functools import partial
 from typing import Annotated, TypeVar
 
 from flask_limiter import RateLimitExceeded
@@ -18,7 +17,7 @@ from webapp.base.outbound import URL_MAX_CHARS
 from webapp.base.sealing import cursor_key
 from webapp.base.vocabulary import ErrorProfile, Scope
 from webapp.events import endings, outbox, subscriptions
-from webapp.oauth.guard import acting_agent, authenticate, require_scopes
+from webapp.oauth.guard import acting_agent, require_scopes
 from webapp.records.content.draft_input import STORABLE
 from webapp.records.events import EVENT_NAME, EventError
 from webapp.web.limiter import seconds_to_wait
@@ -210,7 +209,6 @@ def _subscribe(call: Call, params: Json) -> subscriptions.Granted:
     ttl_seconds = None if sent.ttl_ms is None else sent.ttl_ms // 1000
     return subscribe_verified(
         form_id,
-        authorize=partial(authenticate, Scope.RESPONSES_READ),
         url=sent.delivery.url,
         secret=sent.delivery.secret,
         ttl_seconds=ttl_seconds and min(ttl_seconds, subscriptions.SECONDS_MAX),

@@ -1,7 +1,6 @@
 """Tools for drafts, and the request to confirm a draft, which a host shows to its user."""
 
 from datetime import datetime
-from functools import partial
 from typing import Annotated, cast
 
 import orjson
@@ -23,12 +22,10 @@ from webapp.base.sealing import request_state_key, signer
 from webapp.base.vocabulary import Scope
 from webapp.drafts.publishing import Published
 from webapp.drafts.reviews import clean_note
-from webapp.oauth.guard import authenticate
 from webapp.records.content import draft_input
 from webapp.records.content.model import AgentUpdate, GivenFollowUps
 from webapp.records.drafts import AGENT_NOTE_MAX_CHARS, Draft, get_revision
 
-CHECK_TOKEN = partial(authenticate, Scope.FORMS_WRITE)
 LIVES_MILLIS = 15 * 60 * 1000
 STATE_MAX_CHARS = 512
 VERSION = 1
@@ -64,7 +61,7 @@ def wait_for_confirmation(call: Call, draft_id: str) -> bool:
     if action != "accept":
         state = _signer().dumps([*asked, to_millis(now) + LIVES_MILLIS])
         raise InputRequired(_request(draft_id, str(state)))
-    wait_for_draft(account_id, draft_id, WAIT_MAX_SECONDS, CHECK_TOKEN, review_alone=True)
+    wait_for_draft(account_id, draft_id, WAIT_MAX_SECONDS, review_alone=True)
     return True
 
 
@@ -226,7 +223,7 @@ def get_form_draft(call: Call, given: WaitArguments) -> wire.WatchedDraft:
     it as `cursor`. Where `textsCut` is true, the longest texts are cut.
     """
     account_id, seconds = call.caller.account_id, given.timeout_seconds
-    waited = wait_for_draft(account_id, given.draft_id, seconds, CHECK_TOKEN)
+    waited = wait_for_draft(account_id, given.draft_id, seconds)
     draft, form, state = waited.seen
     found = {
         **wire.form_draft(draft, settings().public_url, form),
