@@ -170,7 +170,6 @@ NO: dict[str, str] = {}
 YES = {"trust": "on"}
 
 
-@both_databases
 @pytest.mark.parametrize(
     ("first", "second", "trusted", "kinds"),
     [

@@ -4,7 +4,6 @@ import pytest
 from flask import Flask
 from sqlalchemy import select
 
-from tests.databases import both_databases
 from tests.event_factories import make_agent_token, make_subscription
 from tests.factories import make_form
 from tests.oauth.flow import API, Flow, refused
@@ -17,8 +16,6 @@ from webapp.oauth.tokens import COMMAND_LINE_CLIENT, add_grant, issue_token
 from webapp.records.audit import OPERATOR
 from webapp.records.events import EventDelivery, EventSubscription
 from webapp.records.forms import AgentToken
-
-pytestmark = both_databases
 
 
 def disable(app: Flask, flow: Flow) -> int:

@@ -151,7 +151,6 @@ def test_only_a_refresh_token_ends_a_lasting_connection(
     assert flow.refresh(body["refresh_token"]).status_code == renewed
 
 
-@both_databases
 @pytest.mark.parametrize(
     ("scope", "reason"),
     [("responses:read", "revoked_by_client"), ("responses:read offline_access", None)],

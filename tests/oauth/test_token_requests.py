@@ -71,7 +71,6 @@ def test_no_secret_is_stored_or_logged(
     assert confidential.verifier not in stored
 
 
-@both_databases
 @pytest.mark.parametrize("verifier", [None, "x" * 43])
 def test_reuse_of_a_code_fails_and_revokes_its_tokens(verifier: str | None, flow: Flow) -> None:
     code = flow.code()
@@ -84,7 +83,6 @@ def test_reuse_of_a_code_fails_and_revokes_its_tokens(verifier: str | None, flow
     refused(flow.refresh(tokens["refresh_token"]), "invalid_grant")
 
 
-@both_databases
 @pytest.mark.parametrize(
     ("wrong", "error"),
     [
@@ -216,17 +214,6 @@ def test_failures_are_limited(flow: Flow) -> None:
     assert set(failed) == {400}
     assert "10 per minute" in refused(response, "temporarily_unavailable", 429)
     assert 1 <= int(response.headers["Retry-After"]) <= 60
-
-
-@pytest.mark.parametrize("endpoint", ["token", "revoke", "register"])
-@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "BREW"])
-def test_a_wrong_method_is_refused_as_json(method: str, endpoint: str, flow: Flow) -> None:
-    response = flow.machine.open(f"/oauth/{endpoint}", method=method)
-
-    refused(response, "invalid_request", 405)
-    assert set(response.headers["Allow"].split(", ")) == {"OPTIONS", "POST"}
-    assert response.headers["Access-Control-Allow-Origin"] == "*"
-    assert response.headers["Cache-Control"] == "no-store"
 
 
 @both_databases

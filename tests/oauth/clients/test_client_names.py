@@ -5,20 +5,14 @@ import re
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import select
+from sqlalchemy import select, update
 
-from tests.oauth.flow import EMAIL, PASSWORD, REDIRECT, register, sign_in
-from webapp.base.config import settings
+from tests.oauth.flow import REDIRECT, Flow, change, register
 from webapp.base.database import db, utc_now
-from webapp.base.vocabulary import ClientKind, Scope, TokenKind
 from webapp.oauth.client_metadata import is_showable
 from webapp.oauth.guard import find_access_token
 from webapp.oauth.models import NAMELESS, OAuthClient
 from webapp.oauth.registration import create_client
-from webapp.oauth.tokens import add_grant, add_token
-from webapp.pages.creator.connections import PAGE
-from webapp.pages.creator.request import agent_names
-from webapp.records.accounts import invites
 
 MISLEADING = """
 Askback|A S K B A C K|The Askback team|TheAskback|Askback official|AskBack agent|(Askback) Claude
@@ -75,36 +69,13 @@ def test_only_the_host_where_every_code_goes_is_a_name_but_the_operator_may_give
     assert stored(made).name == "Askback command line"
 
 
-@pytest.mark.parametrize(
-    ("client_id", "kind", "host"),
-    [
-        ("client_1", ClientKind.DYNAMIC, "app.example"),
-        ("https://maker.example/agent.json", ClientKind.DOCUMENT, "maker.example"),
-    ],
-)
-def test_a_name_is_judged_whenever_it_is_shown(
-    app: Flask, client: FlaskClient, client_id: str, kind: ClientKind, host: str
-) -> None:
+def test_a_name_is_judged_whenever_it_is_shown(app: Flask, flow: Flow) -> None:
     """What was stored under a milder judgement misleads nobody."""
-    now = utc_now()
-    with app.app_context():
-        account = invites.create_account(EMAIL, "Ann", PASSWORD, now=now)
-        agent = OAuthClient(
-            id="cli_1",
-            client_id=client_id,
-            kind=kind,
-            given_name="Askback",
-            details={"redirect_uris": [REDIRECT], "grant_types": ["authorization_code"]},
-            created_at=now,
-        )
-        db.session.add(agent)
-        grant = add_grant(account.id, agent, Scope.FORMS_READ, settings().api_url, now=now)
-        token = add_token(grant, TokenKind.ACCESS, Scope.FORMS_READ, now=now)
-        db.session.commit()
-        assert agent_names([grant.id]) == {grant.id: host}
-        caller = find_access_token(token)
-        assert caller is not None
-        assert caller.client_name == host
-    sign_in(client)
+    body = flow.connect()
+    change(app, update(OAuthClient).values(given_name="Askback"))
 
-    assert f"<bdi>{host}</bdi>" in client.get(PAGE).text
+    with app.app_context():
+        caller = find_access_token(body["access_token"])
+        assert caller is not None
+        assert caller.client_name == "app.example"
+    assert "<bdi>app.example</bdi>" in flow.browser.get("/connections").text

@@ -56,7 +56,6 @@ def public(client: FlaskClient, **changed: Any) -> dict[str, Any]:
         {"grant_types": ["refresh_token", "authorization_code", "implicit"]},
     ],
 )
-@both_databases
 def test_the_same_metadata_is_the_same_client(
     changed: dict[str, Any], app: Flask, client: FlaskClient
 ) -> None:
@@ -103,7 +102,6 @@ def test_registrations_at_once_are_one_client(app: Flask) -> None:
     assert len(set(together(app, [call] * 6))) == count(app, OAuthClient) == 1
 
 
-@both_databases
 def test_registered_again_it_is_young_again(app: Flask, client: FlaskClient) -> None:
     known = public(client)["client_id"]
     old = utc_now() - timedelta(hours=23, minutes=59)
