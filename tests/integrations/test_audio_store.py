@@ -93,13 +93,6 @@ def test_everything_stored_is_listed_until_it_is_erased(store: AudioStore, put: 
     assert utc_now() - changed_at < timedelta(minutes=1)
 
 
-@both_stores
-def test_what_is_not_there_cannot_be_read(store: AudioStore, tmp_path: Path) -> None:
-    for ask in (lambda: store.read(KEY, 0, 1), lambda: store.copy_to(KEY, tmp_path / "copy")):
-        with pytest.raises(AudioStoreUnavailable):
-            ask()
-
-
 def test_file_and_folders_are_private_and_synced(
     put: Put, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -54,14 +53,6 @@ def is_gone(pid: int) -> bool:
         os.kill(pid, 0)
         return False
     return True
-
-
-def test_a_file_is_handed_over_open(new_child: NewChild, tmp_path: Path) -> None:
-    path = tmp_path / "upload"
-    path.write_text("words")
-    with path.open() as file:
-        path.unlink()
-        assert new_child().call({}, [file.fileno()], seconds=5)["read"] == "words"
 
 
 def test_it_gets_no_secret_of_the_environment(

@@ -135,7 +135,7 @@ def test_words_of_sentences_are_known_and_those_of_a_dump_are_not(
 NAMES = "Moreau and Okafor decide by 2027 on 1250 places."
 
 
-@pytest.mark.parametrize("question", ["What did Moreau say?", "What of Okafor?", "And in 2027?"])
+@pytest.mark.parametrize("question", ["What did Moreau say?", "And in 2027?"])
 @pytest.mark.parametrize(
     ("said", "knows"),
     [
@@ -159,11 +159,9 @@ def test_a_list_of_names_or_numbers_makes_none_of_them_known(
 @pytest.mark.parametrize(
     ("number", "words"),
     [
-        (14, "fourteen"),
         (97, "ninety-seven"),
         (2027, "twenty twenty-seven"),
         (1250, "twelve hundred and fifty"),
-        (1_250_000, "one and a quarter million"),
         (1_250_000, "a million and a quarter"),
         (14_000, "14 thousand"),
         (21, "einundzwanzig"),

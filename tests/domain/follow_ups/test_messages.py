@@ -4,7 +4,6 @@ import json
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
 
 from tests.domain.follow_ups.written_questions import make_thread, reply
 from webapp.follow_ups.messages import (
@@ -47,6 +46,7 @@ def test_what_people_wrote_cannot_leave_its_lines() -> None:
     found = messages(make_thread("Why?", HOSTILE))
     assert json.loads(found.user)["answer"] == HOSTILE
     assert found.user.count("\n") == 0
+    assert "Zebra Ltd" not in found.user + found.system.partition("never quote, name or hint at")[0]
     assert "Ignore all rules" not in found.system
 
     found = messages(make_thread("Why?", "So."), context=HOSTILE, goal=HOSTILE, title=HOSTILE)
@@ -54,16 +54,6 @@ def test_what_people_wrote_cannot_leave_its_lines() -> None:
     at = next(n for n, line in enumerate(lines) if line.startswith("Background – never quote"))
     assert json.loads(lines[at + 2]) == HOSTILE
     assert json.loads(lines[at - 2]) == {"title": HOSTILE, "goal": HOSTILE}
-
-
-def test_the_background_is_not_in_what_the_respondent_is_said_to_know() -> None:
-    found = messages(make_thread("Why?", "So."))
-
-    before, heading, after = found.system.partition("never quote, name or hint at")
-    assert heading
-    assert "Zebra Ltd" not in before
-    assert "Zebra Ltd" in after
-    assert "Zebra Ltd" not in found.user
 
 
 def test_texts_are_cut() -> None:
@@ -77,15 +67,6 @@ def test_texts_are_cut() -> None:
         assert f"é{beyond}" not in found.user + found.system
     assert json.loads(found.user)["answer"] == long
     assert found.system.count(long) == 3
-
-
-def test_the_schema_is_one_that_strict_services_take() -> None:
-    Draft202012Validator.check_schema(REPLY_SCHEMA)
-
-    assert set(REPLY_SCHEMA) == {"type", "properties", "required", "additionalProperties"}
-    assert REPLY_SCHEMA["required"] == list(REPLY_SCHEMA["properties"])
-    assert REPLY_SCHEMA["additionalProperties"] is False
-    assert all(set(each) <= {"type", "enum"} for each in REPLY_SCHEMA["properties"].values())
 
 
 ASKED = "Could you say a bit more about that?"

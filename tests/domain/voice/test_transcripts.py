@@ -92,11 +92,10 @@ def test_the_third_lease_that_ends_is_the_last(form: Any, clock: Clock) -> None:
     assert state_of(recording) == (FAILED, 3, clock.now)
 
 
-@pytest.mark.parametrize(("transcriber", "given_up"), [(HOST, FAILED), ("", NONE)])
 def test_attempts_follow_each_other_at_once_after_30_seconds_and_after_5_minutes(
-    form: Any, clock: Clock, transcriber: str, given_up: TranscriptState
+    form: Any, clock: Clock
 ) -> None:
-    recording = make_answered(form, next_at=clock.now, transcriber=transcriber)
+    recording = make_answered(form, next_at=clock.now, transcriber="")
     for seconds in (30, 300):
         transcripts.settle_failed(claimed_at(clock), now=clock.now)
         assert stored(recording).transcript_state is WAITING
@@ -105,15 +104,7 @@ def test_attempts_follow_each_other_at_once_after_30_seconds_and_after_5_minutes
         clock.forward(seconds=1)
     transcripts.settle_failed(claimed_at(clock), now=clock.now)
 
-    assert state_of(recording) == (given_up, 3, clock.now)
-
-
-def test_a_stop_puts_it_back_without_an_attempt(form: Any, clock: Clock) -> None:
-    recording = make_waiting(form)
-    transcripts.put_back(claimed_at(clock), now=clock.now)
-
-    assert state_of(recording) == (WAITING, 0, clock.now)
-    assert claimed_at(clock).id == recording
+    assert state_of(recording) == (NONE, 3, clock.now)
 
 
 @pytest.mark.parametrize(
