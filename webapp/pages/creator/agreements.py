@@ -89,10 +89,11 @@ def ask(form_id: str, page: str) -> ResponseReturnValue:
     return render_template(template, form=form, is_stale=False, **of_form(form))
 
 
-@bp.post("/voice", endpoint="agree_to_voice", defaults={"page": "voice"})
-@bp.post("/follow-ups", endpoint="agree_to_writer", defaults={"page": "follow-ups"})
-def agree(form_id: str, page: str) -> ResponseReturnValue:
+@bp.post("/voice", endpoint="agree_to_voice")
+@bp.post("/follow-ups", endpoint="agree_to_writer")
+def agree(form_id: str) -> ResponseReturnValue:
     """Agree to the terms that the page showed: for spoken answers, or the follow-up writer."""
+    page = request.path.rpartition("/")[2]
     part, template = PAGES[page]
     try:
         agreement.agree(creator_id(), form_id, part, posted(), **acting())

@@ -147,10 +147,11 @@ def let_publish(grant_id: str) -> ResponseReturnValue:
     return go_to(PAGE)
 
 
-@bp.post("/<grant_id>/mute", endpoint="mute", defaults={"muted": True})
-@bp.post("/<grant_id>/unmute", endpoint="unmute", defaults={"muted": False})
-def set_muted(grant_id: str, *, muted: bool) -> Response:
+@bp.post("/<grant_id>/mute", endpoint="mute")
+@bp.post("/<grant_id>/unmute", endpoint="unmute")
+def set_muted(grant_id: str) -> Response:
     """Mute the drafts of an agent for a day, or unmute them; redirect to where the button was."""
+    muted = request.path.endswith("/mute")
     connections.set_muted(creator_id(), grant_id, muted=muted, **acting())
     if request.form.get("from") == "connections":
         return go_to(url_for("connections.show_connections", _anchor=f"connection-{grant_id}"))
