@@ -9,7 +9,6 @@ import pytest
 from flask import Flask
 from sqlalchemy import select
 
-from tests.databases import both_databases
 from tests.followups.model_server import ModelServer, asking, model_server
 from tests.pages.creator_client import Creator, plain
 from tests.pages.respondent_client import arrive
@@ -114,20 +113,6 @@ def kept(ann: Creator) -> Agreement:
 
 
 @each_kind
-@pytest.mark.parametrize("then", ["publish", "agent"])
-def test_the_form_keeps_what_the_page_said(
-    ann: Creator, draft: Draft, server: Any, kind: Kind, then: str
-) -> None:
-    server(kind.by(HOST))
-    say_yes(ann, draft, ann.page(f"/drafts/{draft.id}/confirm"), then=then)
-    server(kind.by(OTHER))
-    if then == "agent":
-        ann.within(publish_draft, ann.account.id, draft.id, now=utc_now())
-
-    assert kept(ann) == kind.by(HOST)
-
-
-@each_kind
 def test_a_page_from_before_a_change_confirms_nothing(
     ann: Creator, draft: Draft, server: Any, kind: Kind
 ) -> None:
@@ -205,24 +190,6 @@ def test_another_host_needs_a_new_yes_to_a_current_page(
     assert of_page(kept(ann), kind.page) == of_page(kind.by("third.example"), kind.page)
 
 
-def test_the_spoken_language_is_chosen_on_the_page(
-    ann: Creator, stranger: Creator, form: Any, server: Any
-) -> None:
-    nobody_listens = ann.page(f"/forms/{form.id}/settings").text
-    server(voice(HOST))
-    agree(ann, form, "voice", ann.page(f"/forms/{form.id}/voice"))
-    path = f"/forms/{form.id}/voice/language"
-
-    refused = [ann.post(path, language="xx"), stranger.post(path, language="de")]
-    untouched = only_form(ann).spoken_language
-    sent = ann.post(path, language="de")
-
-    assert 'name="language"' not in nobody_listens
-    assert '<option value="de" selected>' in ann.page(sent.location).text
-    assert [each.status_code for each in refused] == [422, 404]
-    assert (untouched, only_form(ann).spoken_language) == ("", "de")
-
-
 class TestWhatModelsGet:
     """The private context, once its creator was shown that it does."""
 
@@ -244,29 +211,22 @@ class TestWhatModelsGet:
         arrive(app.test_client(), form).answer(1, said)
         return SMART["context"] in str(model.asked)
 
-    @both_databases
-    @pytest.mark.parametrize("by", ["page", "code", "agent"])
+    @pytest.mark.parametrize("by", ["page", "agent"])
     def test_they_get_it_once_their_creator_was_shown_that_they_do(
         self, app: Flask, ann: Creator, model: ModelServer, by: str
     ) -> None:
         draft = ann.draft(**self.ASKING)
         if by == "page":
-            page = ann.page(f"/drafts/{draft.id}/confirm")
-            say_yes(ann, draft, page)
-        elif by == "agent":
+            say_yes(ann, draft, ann.page(f"/drafts/{draft.id}/confirm"))
+        else:
             by_it = {"attested_by": "grn_1", "now": utc_now()}
             ann.within(publish_draft, ann.account.id, draft.id, **by_it)
-        else:
-            ann.form(**self.ASKING)
         form = only_form(ann)
 
         assert self.got_it(app, form, model) == (by == "page")
-        if by == "code":
+        if by == "agent":
+            assert model.asked == []
             page = ann.page(f"/forms/{form.id}/follow-ups")
             agree(ann, form, "follow-ups", page)
             assert str(SMART["context"]) in page.text
             assert self.got_it(app, form, model)
-        elif by == "page":
-            assert model.host in page.text
-        else:
-            assert model.asked == []

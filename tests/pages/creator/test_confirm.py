@@ -123,10 +123,7 @@ def test_an_incomplete_draft_lists_what_is_missing(ann: Creator) -> None:
     "headers",
     [
         {"Authorization": "Bearer askat_x", "Origin": ORIGIN},
-        {"Authorization": "Basic eDp5", "Origin": ORIGIN},
         {"Origin": "https://elsewhere.example"},
-        {"Origin": "null"},
-        {"Origin": ORIGIN, "Sec-Fetch-Site": "cross-site"},
         {"Origin": ORIGIN, "Sec-Fetch-Site": "same-site"},
         {},
     ],

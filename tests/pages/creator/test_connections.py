@@ -2,22 +2,17 @@
 
 import re
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from flask import Flask
 from sqlalchemy import select, update
 
-from tests.factories import next_millisecond
-from tests.oauth.flow import API, MCP, Flow, bearer, enter, register
-from tests.pages.creator_client import Creator, plain
-from webapp.base.database import db, to_millis, utc_now
+from tests.oauth.flow import API, Flow, bearer, enter, register
+from tests.pages.creator_client import Creator
+from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import RevokedReason, Scope
-from webapp.drafts import editing
 from webapp.oauth.models import OAuthGrant
 from webapp.oauth.tokens import issue_token
-from webapp.records.content.draft_input import parse_draft_input
-from webapp.records.drafts import Draft
 from webapp.web.limiter import limiter
 
 
@@ -60,29 +55,6 @@ def test_disconnecting_all_stops_every_agent_and_unused_consents(
 
     assert (works(app, token), works(app, other)) == (False, False)
     assert flow.redeem(code).status_code == 400
-
-
-def test_disconnecting_says_by_name_and_to_nobody_else_what_ended(
-    ann: Creator, stranger: Creator, flow: Flow, token: str
-) -> None:
-    path = f"/connections/{grant(ann).id}/disconnect"
-    flow.connect()
-
-    one, again = ann.post(path).location, ann.post(path).location
-    rest = ann.post("/connections/disconnect-all").location
-
-    assert again == one
-    assert disconnected(ann, one) == ["Askback command line"]
-    assert disconnected(ann, rest) == ["Example agent"]
-    assert disconnected(stranger, one) == []
-    for moment in ("", "x", "-1", "0", "9" * 13, "9" * 40, "²"):
-        assert disconnected(ann, f"/connections?ended={moment}") == []
-
-
-def disconnected(creator: Creator, address: str) -> list[str]:
-    """The names that the page says were just disconnected."""
-    words = re.search(r"Disconnected:(.*?)</b>", creator.page(address).text)
-    return re.findall("<bdi>(.*?)</bdi>", words[1]) if words else []
 
 
 def test_disconnecting_ends_every_grant_of_the_client_and_of_nobody_else(
@@ -137,9 +109,7 @@ def test_somebody_elses_and_unknown_agents_are_not_found(
     [
         (RevokedReason.REFRESH_REUSE, 29, 1),
         (RevokedReason.REFRESH_REUSE, 31, 0),
-        (RevokedReason.CODE_REUSE, 29, 1),
         (RevokedReason.DISCONNECTED, 1, 0),
-        (RevokedReason.REVOKED_BY_CLIENT, 1, 0),
     ],
 )
 @pytest.mark.usefixtures("token")
@@ -155,32 +125,3 @@ def test_reuse_of_a_token_is_reported_for_a_month(
 
 
 # --- connecting one ---
-
-
-def draft_by(creator: Creator, title: str) -> Draft:
-    content = parse_draft_input({"title": title, "questions": ["What?"]})
-    by: dict[str, Any] = {"author": grant(creator).id, "now": next_millisecond()}
-    return creator.within(editing.create_draft, creator.account.id, content, **by)
-
-
-def test_the_line_tells_each_step_once(ann: Creator, stranger: Creator) -> None:
-    asked = f"/connections/progress?since={to_millis(utc_now())}&have="
-    after = f"{asked}Askback%20command%20line"
-    connect(stranger, Scope.FORMS_WRITE, at=MCP)
-    draft_by(stranger, "Not hers")
-    nothing = ann.swap(asked)
-
-    connect(ann, Scope.FORMS_WRITE, at=MCP)
-    connected, same = ann.swap(asked), ann.swap(after)
-    ann.draft(title="By hand")
-    by_hand = ann.swap(after)
-    draft = draft_by(ann, "Lunch <b>")
-    arrived = ann.swap(after)
-
-    assert [one.status_code for one in (nothing, same, by_hand)] == [204, 204, 204]
-    steps = plain(connected.text.partition('id="agent-progress"')[2].partition("</ol>")[0])
-    assert steps.endswith("Askback command line is connected Waiting for its first draft … ")
-    assert 'id="connected-agents" hx-swap-oob="true"' in connected.text
-    assert 'have=Askback%20command%20line" hx-trigger="app:poll from:body"' in connected.text
-    assert f'<a href="/drafts/{draft.id}" dir="auto">Lunch &lt;b&gt;</a>' in arrived.text
-    assert "app:poll" not in arrived.text.partition("</ol>")[0]

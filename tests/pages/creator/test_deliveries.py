@@ -291,20 +291,6 @@ def test_a_test_is_a_signed_challenge_and_no_event(ann: Creator, form: Any) -> N
         assert db.session.query(EventDelivery).all() == []
 
 
-@pytest.mark.parametrize(
-    ("reply", "failure"),
-    [((200, b"{}"), "challenge_failed"), ((404, b""), "http_4xx"), ((503, b""), "http_5xx")],
-)
-def test_a_failed_test_says_why(
-    ann: Creator, form: Any, reply: tuple[int, bytes], failure: str
-) -> None:
-    with receiving(ann, form, lambda _: reply) as (subscription_id, _):
-        sent = send_test(ann, subscription_id)
-
-    assert sent.location.endswith(f"outcome={failure}")
-    assert "The test did not get through to 127.0.0.1:" in words(ann.page(sent.location))
-
-
 def test_only_who_is_signed_up_is_tested(ann: Creator, stranger: Creator, form: Any) -> None:
     live, gone = subscribe(ann, form), subscribe(ann, form, ended_at=utc_now())
 

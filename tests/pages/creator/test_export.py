@@ -172,29 +172,6 @@ def test_each_person_has_a_row_and_each_question_a_column(ann: Creator, form: An
     assert all(first[3:4] + second[3:5])
 
 
-@both_databases
-def test_follow_ups_share_the_cell_alongside_their_question_in_the_order_of_asking(
-    ann: Creator,
-) -> None:
-    with ann.context():
-        form = make_form(ann.account.id, followUpMode="deep_dive")
-        make_answer(form, KEY)
-        first = make_follow_up(form, KEY, question_text="=Who else?")
-        make_follow_up_answer(form, KEY, first, "Mira")
-        second = make_follow_up(form, KEY, depth=2, question_text="And then?")
-        make_follow_up_answer(form, KEY, second, "Nothing")
-        make_follow_up_answer(form, KEY, first, "Mira,\nI think")
-        make_follow_up(form, KEY, depth=3)  # nobody answered it
-
-    head, row = rows(ann, form)
-
-    assert head[6:] == [
-        *("1. Who changed it?", "1 follow-ups", "2. What went wrong?", "2 follow-ups", "skipped")
-    ]
-    asked = "'=Who else?\nMira,\nI think\n\nAnd then?\nNothing"
-    assert row[6:] == ["Me", asked, "", "", ""]
-
-
 def test_what_no_spreadsheet_takes_is_cut_here_and_whole_elsewhere(ann: Creator) -> None:
     words = "🙂" * 50_000
     with ann.context():

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from tests.factories import make_answer, make_response
 from tests.pages.creator_client import ORIGIN, Creator, plain
 from webapp.base.vocabulary import FormStatus
 from webapp.records import drafts, forms
@@ -97,29 +96,6 @@ def test_actions_of_another_creator_are_not_found(
     assert response.status_code == 404
     assert plain(ann.page(f"/drafts/{draft.id}").text) == plain(before)
     assert status(ann, form) is FormStatus.PUBLISHED
-
-
-@pytest.fixture
-def in_trash(ann: Creator, form: Any) -> Any:
-    """A form in the trash, with one finished response and one that is not."""
-    with ann.context():
-        make_response(form)
-        make_answer(form, "k" * 32)
-    ann.post(f"/forms/{form.id}/delete")
-    return form
-
-
-def test_an_erased_form_cannot_be_restored(ann: Creator, in_trash: Any) -> None:
-    asked = f"/forms/{in_trash.id}/erase"
-    assert f'href="{asked}"' in ann.page("/forms/trash").text
-    words = plain(ann.page(asked).text)
-    assert "1 completed response goes with it, and 1 that is not completed." in words
-
-    sent = ann.post(f"/forms/{in_trash.id}/erase")
-
-    assert "The trash is empty." in plain(ann.page(sent.location).text)
-    assert ann.post(f"/forms/{in_trash.id}/restore").status_code == 404
-    assert ann.page(f"/forms/{in_trash.id}/erase").status_code == 404
 
 
 def test_only_a_form_in_the_trash_is_erased_by_its_creator(

@@ -64,24 +64,6 @@ def test_every_question_of_a_response_is_there_answered_skipped_or_not_reached(
     assert links(ann.page(path).text, "Newer")[0] == new  # not the one without an answer
 
 
-@both_databases
-def test_unread_ones_come_first_then_older_ones(ann: Creator, answered: Any) -> None:
-    paths = people(ann, answered)
-    steps = [ann.page(f"/forms/{answered.id}/unread").location]
-    for _ in range(3):
-        page = ann.page(steps[-1]).text
-        read(ann, steps[-1], htmx=True)
-        steps += links(page, "Next new one")[:1]
-
-    assert steps == [paths[name] for name in ("Cem", "Bo", "Anna")]
-    middle = ann.page(paths["Bo"]).text
-    assert links(middle, "Newer")[0] == paths["Cem"]
-    assert links(middle, "Older")[0] == paths["Anna"]
-    assert links(ann.page(paths["Cem"]).text, "Newer") == []
-    assert links(ann.page(paths["Anna"]).text, "Older") == []
-    assert ">New</span>" not in middle
-
-
 def test_a_get_reads_nothing_and_strangers_read_and_mark_nothing(
     ann: Creator, stranger: Creator, answered: Any
 ) -> None:

@@ -72,7 +72,7 @@ def test_nothing_is_put_back_into_another_revision(ann: Creator, path: str, *, h
 @pytest.mark.parametrize(
     ("path", "posted"),
     [
-        *(("changes/0123456789abcdef/put-back", {"since": at}) for at in (1, 8, "9" * 30, "")),
+        *(("changes/0123456789abcdef/put-back", {"since": at}) for at in (1, 8, "")),
         *(("changes/0/put-back", {"since": 1}), ("changes/%00/put-back", {"since": 1})),
         *(("restore", {"to": to}) for to in (9, "-1", "")),
     ],

@@ -94,23 +94,6 @@ def test_nothing_is_stored(
     assert "Nobody came" not in caplog.text
 
 
-def test_a_follow_up_is_a_step_with_its_reason_next_to_it(ann: Creator) -> None:
-    trying = try_draft(ann, questions=["What went wrong?", "Who was it?"], **SMART)
-    assert trying.question == "What went wrong?"
-
-    trying.answer("It was bad")
-
-    assert "Follow-up to question 1" in trying.words
-    assert "built-in rules · asked for more, because the answer was short" in trying.words
-
-    trying.skip()
-    assert trying.question == "Who was it?"
-    trying.answer("stop")
-
-    assert trying.question == "That is all that is asked."
-    assert "Nothing asked: the answer says to stop" in trying.words
-
-
 def where(page: Any) -> str:
     """The path of the question of a page, "" at the end."""
     found = re.search(r'name="place" value="([^"]*)"', page.text) or re.search(
