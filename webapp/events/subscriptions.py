@@ -312,9 +312,8 @@ def rekey(sealer: Sealer) -> Rekeyed:
     """Reseal secrets of other keys by the first key, each in a transaction; idempotent."""
     read = sealed = unopened = 0
     for column in SECRETS:
-        for key, secret in database.execute(
-            sa.select(_S.id, column).where(column.is_not(None))
-        ).all():
+        stored = sa.select(_S.id, column).where(column.is_not(None))
+        for key, secret in database.read_rows(stored):
             read += 1
             place = secret_place(key)
             try:
