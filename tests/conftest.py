@@ -70,7 +70,6 @@ LONG = (
 # a third of the time of all: what is killed, raced, or sent by strangers; every page in every state
 SLOW = (
     "tests/agent_cli/test_killed.py",
-    "tests/browser/creator/test_largest_mix.py",
     "tests/browser/respondent/test_cross_site_posts.py",
     "tests/browser/respondent/test_embedding.py",
     "tests/browser/respondent/voice/test_frames.py",

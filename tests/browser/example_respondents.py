@@ -71,12 +71,6 @@ def deleted(page: Page, data: ExampleData) -> None:
     page.get_by_text("Delete all your answers?").wait_for(state="detached")
 
 
-def text_restored(page: Page, data: ExampleData) -> None:
-    typed(page, data)
-    page.reload()
-    page.get_by_text("We restored what you hadn’t sent.").wait_for()
-
-
 second_question = each(ASKS, given(ANSWERS[0][1]))
 typed = each(second_question, lambda page, _data: page.locator("#answer").fill(ANSWERS[0][2]))
 empty_answer = each(ASKS, pressed("Continue"), seen("#answer-error"))
@@ -87,10 +81,6 @@ all_answers = each(
 dark_chosen = each(  # a chosen theme, with the menu open
     *(ASKS, clicked("summary:has-text('Appearance')"), pressed("Dark")),
     *(seen("html[data-theme=dark]"), clicked("summary:has-text('Appearance')")),
-)
-nothing_answered = each(
-    *(ASKS, skipped("Question {} of 3", "Skip this question")),
-    *(pressed("Send to Ann", exact=False), seen(".note--alarm")),
 )
 sent = each(
     *(all_answers, filled("Your name", "Sam Okafor"), pressed("Send to Ann", exact=False)),
@@ -110,9 +100,7 @@ in_german = each(  # the page with the most words, in the language with the long
 RESPONDENT = [
     ExamplePage("question", at("{data.asks}")),
     ExamplePage("question-typed", typed),
-    ExamplePage("question-second", second_question),
     ExamplePage("question-empty", empty_answer, refused=422),
-    ExamplePage("question-brought-back", text_restored),
     ExamplePage("question-not-saved", not_saved, refused=429),
     ExamplePage("question-newer", newer_answer, refused=422),
     ExamplePage("elsewhere", device_link),
@@ -120,7 +108,6 @@ RESPONDENT = [
     ExamplePage("link-used-up", at("{data.asks}/continue/nothing-is-here"), refused=410),
     ExamplePage("question-dark-chosen", dark_chosen),
     ExamplePage("check", all_answers),
-    ExamplePage("check-empty", nothing_answered, refused=422),
     ExamplePage("thanks", sent),
     ExamplePage("sent", sent_answers),
     ExamplePage("withdrawal", deleting),

@@ -5,20 +5,12 @@ WCAG 2.2, 2.4.11: whatever has the focus is not hidden behind what sticks to an 
 
 from contextlib import AbstractContextManager
 
-import pytest
 from playwright.sync_api import Page
 
 from tests.browser.conftest import ExampleSite
 from tests.browser.example_steps import ALL, ExamplePage
 
 WINDOWS = ((1280, 800), (390, 664), (640, 400))  # a laptop, a phone with its bars, zoomed to 200 %
-# a phone has the least room beside what is written; the others are long proofs
-SIZES = [
-    pytest.param(
-        size, id=f"{size[0]}×{size[1]}", marks=() if size == WINDOWS[1] else pytest.mark.prove
-    )
-    for size in WINDOWS
-]
 MOST_STOPS = 400
 REFUSING = [example for example in ALL if example.refused in {401, 409, 422, 429}]
 # the last one is the heading of the page that a decision comes to when the draft has changed
@@ -70,18 +62,9 @@ MESSAGE_SEEN = """async (messages) => {
 # Pages whose main button follows what is read before it is pressed, or that show something else:
 # a list, an editor, an open menu at their end.
 READ_FIRST = (
-    *("check", "check-de", "check-follow-ups", "question-newer"),
-    *("form-voice", "try", "try-follow-up"),  # nothing lies over a question that records
-    *("join", "token-new"),  # nothing lies over the last field
-    *(
-        "consent",
-        "connections",
-        "connections-empty",
-        "token-revoked",
-        "question-dark-chosen",
-        "question-ar",
-    ),
-)
+    "check check-de check-follow-ups question-newer consent connections question-dark-chosen "
+    "question-ar form-voice try try-follow-up join token-new"  # nothing lies over the last field
+).split()
 FILLED_IN = [
     each
     for each in ALL

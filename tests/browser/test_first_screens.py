@@ -2,7 +2,6 @@
 
 import re
 
-import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser.conftest import ExampleSite, OpenWindow
@@ -80,28 +79,3 @@ def test_waiting_drafts_are_seen_from_another_tab(
             expect(page).to_have_title(re.compile(rf"^\({int(before or 0) + 1}\) "))
             icon = page.locator("link[rel=icon]").get_attribute("href")
             assert (icon or "").endswith("icon-waiting.svg")
-
-
-# the page is left once it has been thrown
-THROWN = "new Promise(end => setTimeout(() => { setTimeout(end); throw new Error('broken') }))"
-
-
-@pytest.mark.parametrize(
-    ("script", "complaint"),
-    [
-        ("console.error('a warning of ours')", "a warning of ours"),
-        ("fetch('/nothing-is-here')", "404: .*/nothing-is-here"),
-        (THROWN, "broken"),
-    ],
-)
-def test_a_page_that_is_not_quiet_fails_its_visit(
-    site: ExampleSite, script: str, complaint: str
-) -> None:
-
-    def visit() -> None:
-        with site.tab.visit([], refused=0) as page:
-            page.goto("/login")
-            page.evaluate(script)
-
-    with pytest.raises(pytest.fail.Exception, match=complaint):
-        visit()

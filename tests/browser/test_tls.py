@@ -27,7 +27,6 @@ from tests.tls import Website, certified, ending_tls, https_server
 from webapp.app.factory import create_app
 from webapp.base.config import Settings
 from webapp.base.database import db
-from webapp.web.form_body_limits import FORM_BODY_MAX_BYTES
 from webapp.web.limiter import limiter
 
 HOST = "ask.fernhill.example"
@@ -209,17 +208,3 @@ def test_a_posted_form_is_accepted_from_our_own_page_only(
     answer = front.ask("POST", "/login", urlencode(form), **headers)
 
     assert answer.status == status
-
-
-def test_without_scripts_back_leads_to_the_words_that_were_refused(front: Front) -> None:
-    """What is not to be stored is fetched anew, and the browser fills in what was typed."""
-    body = "answer=" + "x" * FORM_BODY_MAX_BYTES
-    with front.window(refused=[413], java_script_enabled=False) as page:
-        page.goto(front.data.asks)
-        page.locator("#answer").fill("All of it")
-        page.route("**/q/1", lambda route: route.continue_(post_data=body))
-        page.get_by_role("button", name="Continue").click()
-        expect(page.get_by_text("Press Back in your browser")).to_be_visible()
-        page.unroute_all()
-        page.go_back()
-        expect(page.locator("#answer")).to_have_value("All of it")

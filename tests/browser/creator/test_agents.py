@@ -6,7 +6,6 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 from playwright.sync_api import Page, expect
-from sqlalchemy import select
 
 from tests.browser.conftest import ExampleSite
 from tests.browser.example_data import connect, write
@@ -15,9 +14,8 @@ from tests.browsing import violations, window
 from tests.factories import make_account
 from tests.oauth.flow import register
 from tests.pages.creator_client import creator
-from webapp.base.database import db, new_id, utc_now
+from webapp.base.database import new_id, utc_now
 from webapp.base.vocabulary import Scope
-from webapp.oauth.models import OAuthGrant
 
 PANELS = ".host-tabs__panel:visible"
 
@@ -120,31 +118,6 @@ def test_without_scripts_every_tab_is_reached_and_a_reload_tells_the_step(
         newcomer.connect()
         guide.get_by_role("link", name="Reload this page").click()
         expect(guide.get_by_text("Claude is connected")).to_be_visible()
-
-
-SWITCH = "Can publish after I approve in chat"
-
-
-def trusted(site: ExampleSite) -> bool:
-    """Whether any agent of the café may publish by itself."""
-    with site.app.app_context():
-        return any(db.session.scalars(select(OAuthGrant.attests_publish)))
-
-
-def test_the_trust_switch_saves_at_once_and_keeps_the_focus(site: ExampleSite) -> None:
-    with window(site.browser, site.address, storage_state=site.signed_in) as page:
-        page.goto("/connections")
-        switch = page.get_by_label(SWITCH).first
-        with page.expect_response("**/trust"):
-            switch.check()
-        expect(page.get_by_label(SWITCH).first).to_be_checked()
-        expect(page.get_by_label(SWITCH).first).to_be_focused()
-        saved = trusted(site)
-        with page.expect_response("**/trust"):
-            page.get_by_label(SWITCH).first.uncheck()
-
-    assert saved
-    assert not trusted(site)
 
 
 @pytest.fixture

@@ -6,8 +6,7 @@ from playwright.sync_api import Page, Route, expect
 from tests.browser.conftest import ExampleSite, fill_in
 from tests.browser.creator_steps import edit, saved, stored
 from tests.browser.example_data import write
-from tests.browser.example_texts import GOODBYE, ROTA
-from tests.browser.respondent.voice.test_changed_pages import TABLE
+from tests.browser.example_texts import ROTA
 from tests.browser.respondent_steps import press
 from webapp.base.database import utc_now
 from webapp.records.drafts import Draft
@@ -36,16 +35,6 @@ def dialogs(page: Page, *, leave: bool) -> list[str]:
     answer = "accept" if leave else "dismiss"
     page.on("dialog", lambda dialog: (asked.append(dialog.type), getattr(dialog, answer)()))
     return asked
-
-
-def test_a_page_whose_session_ended_is_shown_after_sign_in(page: Page) -> None:
-    page.goto("/forms?from=elsewhere")
-    page.context.clear_cookies()
-    page.evaluate(TICK)
-    page.wait_for_url("**/login?next=*")
-    fill_in(page)
-
-    page.wait_for_url("**/forms?from=elsewhere")
 
 
 def test_typed_text_survives_the_end_of_the_session(
@@ -77,20 +66,6 @@ def test_publishing_shows_progress_and_happens_once(page: Page, draft: Draft) ->
     busy.click(force=True)
 
     assert page.evaluate("sent") == ["publish"]
-
-
-def test_saving_shows_progress_and_happens_once(page: Page) -> None:
-    sent: list[Route] = []
-    page.route("**/goal", lambda route: sent.append(route))  # a page that is open may escape it
-    page.reload()
-    edit(page, "goal", "Slowly")
-    page.keyboard.press("Control+Enter")
-    expect(page.get_by_role("button", name="Saving…")).to_be_visible()
-    page.keyboard.press("Control+Enter")
-    sent[0].continue_()
-
-    saved(page, 2)
-    assert len(sent) == 1
 
 
 @pytest.mark.parametrize("arrives", [False, True])
@@ -128,38 +103,6 @@ def test_leaving_with_unsaved_text_asks_first(site: ExampleSite, page: Page, dra
     assert stored(site, draft).goal == "A new goal"
 
 
-def test_a_page_out_of_the_memory_of_the_browser_is_fetched_anew_unless_it_is_written_on(
-    page: Page,
-) -> None:
-    shown_again = "dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))"
-    dialogs(page, leave=True)
-    with page.expect_navigation():
-        page.evaluate(shown_again)
-    edit(page, "goal", "A new goal")
-    page.evaluate(shown_again)
-    page.wait_for_timeout(500)
-
-    expect(page.locator("#goal textarea")).to_have_value("A new goal")
-
-
-def test_smart_is_saved_with_the_private_context_that_it_asks_for(
-    site: ExampleSite, page: Page
-) -> None:
-    with site.app.app_context():
-        without = write(site.data.account_id, GOODBYE, "grt_1", utc_now())
-    page.goto(f"/drafts/{without.id}")
-    page.locator("#settings summary").click()
-    page.get_by_role("radio", name="Smart").check()
-    page.get_by_role("textbox", name="Private context").fill("We lost two cafés.")
-    expect(page.locator("#settings .field__error")).to_have_count(0)
-    press(page, "Save both")
-    saved(page, 2)
-
-    expect(page.get_by_role("textbox", name="Private context")).to_have_count(0)
-    expect(page.locator("#context")).to_contain_text("We lost two cafés.")
-    assert stored(site, without).follow_up_mode == "smart"
-
-
 def begin_note(page: Page) -> None:
     """The form of sending back, by keyboard."""
     page.get_by_role("link", name="Send back").press("Enter")
@@ -181,34 +124,3 @@ def test_a_note_is_written_and_sent_by_keyboard(
     page.wait_for_url("**/drafts?kept=*")
     assert asked == []
     assert stored(site, draft).return_note is None
-
-
-def test_an_open_page_of_the_decision_hears_of_it(page: Page, draft: Draft) -> None:
-    page.goto(f"/drafts/{draft.id}/confirm")
-    other = page.context.new_page()
-    other.goto(f"/drafts/{draft.id}/return/edit")
-    press(other, "Send back")
-    other.wait_for_url("**/drafts?returned=*")
-    page.evaluate("htmx.trigger(document.body, 'app:poll')")
-
-    expect(page.locator("#new-revision")).to_contain_text("You sent this draft back just now")
-    page.get_by_role("link", name="Show what it is now").click()
-    expect(page.get_by_text("You sent revision 1 back")).to_be_visible()
-
-
-def test_a_draft_is_written_and_published_on_changed_pages(page: Page, draft: Draft) -> None:
-    for script in TABLE["all of them"]:
-        page.add_init_script(script)
-    page.reload()
-    for part, path, text in (
-        ("#goal", "goal", "What made people leave"),
-        ("#questions", "questions/1", "What made you leave?"),
-    ):
-        page.locator(f"a[href$='/{path}/edit']").click()
-        page.locator(f"{part} textarea").first.fill(text)
-        press(page, "Save")
-        expect(page.locator(f"{part} .editor")).to_have_count(0)
-        expect(page.locator(part)).to_contain_text(text)
-    page.goto(f"/drafts/{draft.id}/confirm")
-    press(page, "Publish now")
-    page.wait_for_url("**/share")

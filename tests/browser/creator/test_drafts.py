@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import ExampleSite, OpenWindow
+from tests.browser.conftest import ExampleSite
 from tests.browser.creator_steps import by_agent, edit, modes, saved, stored
 from tests.browser.example_texts import ROTA
 from tests.browser.respondent_steps import page_with
@@ -59,25 +59,6 @@ def test_questions_are_added_moved_and_removed_in_place(
     assert texts(site, draft) == ["What else?", *ASKED[1:]]
 
 
-def test_new_questions_below_others_keep_their_typed_text(
-    site: ExampleSite, page: Page, draft: Draft
-) -> None:
-    for number in (2, 1):
-        page.get_by_role("link", name=f"Add below question {number}").click()
-        expect(page.locator(".q--open")).to_have_count(3 - number)
-        box = page.get_by_role("textbox", name="Question", exact=True).nth(0)
-        expect(box).to_be_focused()
-        box.fill(f"After {number}")
-    page.get_by_role("button", name="Save", exact=True).first.click()
-    saved(page, 2)
-    expect(page.get_by_role("link", name="Edit question 2")).to_be_focused()
-    page.get_by_role("button", name="Save", exact=True).click()
-    saved(page, 3)
-
-    expect(page.get_by_role("link", name="Edit question 4")).to_be_focused()
-    assert texts(site, draft) == [ASKED[0], "After 1", ASKED[1], "After 2", ASKED[2]]
-
-
 def test_arrow_keys_through_the_settings_lose_nothing(
     site: ExampleSite, page: Page, draft: Draft
 ) -> None:
@@ -92,19 +73,6 @@ def test_arrow_keys_through_the_settings_lose_nothing(
     expect(page.get_by_role("radio", name="None People")).to_be_checked()
     expect(page.get_by_role("alert")).to_have_count(0)
     assert modes(site, draft) == ("none", "one")
-
-
-def test_an_open_editor_goes_on_after_another_part_was_saved(
-    site: ExampleSite, page: Page, draft: Draft
-) -> None:
-    edit(page, "goal", "A new goal")
-    page.locator("#settings summary").click()
-    page.get_by_role("radio", name="Type only").check()
-    saved(page, 2)
-    page.locator("#goal").get_by_role("button", name="Save").click()
-    saved(page, 3)
-
-    assert stored(site, draft).goal == "A new goal"
 
 
 def test_an_editor_opened_before_another_change_gets_a_conflict(
@@ -151,27 +119,6 @@ def test_everything_works_without_scripts(site: ExampleSite, page: Page, draft: 
     )
 
 
-def test_an_open_question_stays_open_while_the_others_move(
-    site: ExampleSite, page: Page, draft: Draft
-) -> None:
-    page.get_by_role("link", name="Edit question 1").click()
-    page.get_by_role("textbox", name="Question", exact=True).fill("Half a thought")
-    page.get_by_role("button", name="Move question 3 up").click()
-    saved(page, 2)
-    page.get_by_role("link", name="Edit question 3").click()
-    expect(page.locator(".q--open")).to_have_count(2)
-    page.locator(".q--open").last.get_by_role("button", name="Save").click()
-    expect(page.locator(".q--open")).to_have_count(1)
-    page.get_by_role("button", name="Move question 2 up").click()
-    saved(page, 3)
-    expect(page.locator("#question-list > li").nth(1)).to_have_class("q q--open q--in-place")
-    page.get_by_role("button", name="Save", exact=True).click()
-    saved(page, 4)
-
-    expect(page.get_by_role("link", name="Edit question 2")).to_be_focused()
-    assert texts(site, draft) == [ASKED[2], "Half a thought", ASKED[1]]
-
-
 def test_changes_of_an_agent_leave_an_open_editor_alone(
     site: ExampleSite, page: Page, draft: Draft
 ) -> None:
@@ -188,29 +135,6 @@ def test_changes_of_an_agent_leave_an_open_editor_alone(
     expect(page.locator("#new-revision")).to_be_empty()
     page.locator("#goal").get_by_role("button", name="Save").click()
     expect(page.get_by_role("alert")).to_contain_text("From the agent")
-
-
-def test_twenty_changes_stand_at_their_questions(
-    site: ExampleSite, open_window: OpenWindow, draft: Draft
-) -> None:
-    asked = [f"Question number {number}: what happened that week?" for number in range(1, 16)]
-    by_agent(site, draft, questions=asked)
-    rows = stored(site, draft).questions
-    with open_window() as page:
-        page.goto(f"/drafts/{draft.id}")
-        kept = [{"id": row["id"], "text": f"{row['text']} And why?"} for row in rows[:9]]
-        by_agent(site, draft, title="Another", goal="Another", questions=[*kept, *rows[14:]])
-        page.reload()
-        expect(page.locator("#changes h2")).to_contain_text("5 questions removed, 9 reworded")
-        expect(page.locator("#changes details")).not_to_have_attribute("open", "")
-
-        page.get_by_role("button", name="Accept Question 3").click()
-        expect(page.locator("#changes h2")).to_contain_text("5 questions removed, 8 reworded")
-        expect(page.get_by_role("link", name="Edit question 3")).to_be_focused()
-        page.get_by_role("button", name="Undo this change Question 2").click()
-        saved(page, 4)
-        expect(page.locator("#changes h2")).to_contain_text("5 questions removed, 7 reworded")
-    assert stored(site, draft).questions[1]["text"] == asked[1]
 
 
 def order(site: ExampleSite, draft: Draft) -> list[int]:
@@ -246,26 +170,6 @@ def test_dragging_and_keys_and_buttons_give_the_same_order(
     by_drag = order(site, draft)
 
     assert by_keys == by_button == by_drag == [0, 2, 1]
-
-
-def test_an_invalid_number_is_marked_until_it_is_corrected(page: Page) -> None:
-    page.locator("#settings summary").click()
-    field = page.get_by_label("Maximum questions per person")
-    field.fill("abc")
-    page.keyboard.press("Tab")
-
-    expect(field).to_have_attribute("aria-invalid", "true")
-    expect(field).to_have_accessible_description(
-        "Enter a whole number, or leave it empty. Leave empty for no limit."
-    )
-    expect(field).to_have_value("abc")
-    expect(page.locator("#save-result")).to_have_text("Not saved.")
-    field.fill("9")
-    page.keyboard.press("Tab")
-
-    saved(page, 2)
-    expect(field).not_to_have_attribute("aria-invalid", "true")
-    expect(page.locator("#maxTotalQuestions-message")).to_be_empty()
 
 
 def test_text_typed_during_a_save_is_kept(page: Page) -> None:

@@ -1,6 +1,5 @@
 """Results in a real browser: what is swapped and new, one by one, deleted, heard, on paper."""
 
-import re
 import secrets
 from collections.abc import Iterator
 from datetime import timedelta
@@ -14,8 +13,6 @@ from tests.browser.respondent_steps import page_with
 from tests.browser.test_accessibility import problems
 from tests.factories import (
     make_answer,
-    make_follow_up,
-    make_follow_up_answer,
     make_form,
     make_response,
 )
@@ -87,60 +84,6 @@ def test_new_answers_are_a_line_and_nothing_else_moves(
     expect(line).to_have_count(0)
 
 
-def test_a_hidden_tab_tells_of_new_answers_in_its_title(
-    page: Page, site: ExampleSite, form: Any
-) -> None:
-    page.clock.install()
-    page.goto(f"/forms/{form.id}")
-    page.evaluate("Object.defineProperty(document, 'hidden', { get: () => true })")
-    with site.app.app_context():
-        make_answer(form, secrets.token_hex(16), 0, "brand new")
-
-    page.clock.run_for(59000)
-    expect(page).to_have_title("Answers · Fifteen answers · Askback")
-    page.clock.run_for(2000)
-
-    expect(page).to_have_title("(1) Answers · Fifteen answers · Askback")
-
-
-def test_failed_polls_leave_the_page_unchanged(page: Page, form: Any) -> None:
-    page.goto(f"/forms/{form.id}")
-    page.route("**/new?*", lambda route: route.fulfill(status=503, body="away"))
-    page.evaluate("document.body.dispatchEvent(new Event('app:poll'))")
-    expect(page.get_by_text("Can’t update right now.")).to_be_visible()
-    expect(page.locator(".answer")).to_have_count(10)
-    expect(page.locator("#error-note")).to_be_hidden()
-    page.unroute("**/new?*")
-
-    page.get_by_role("button", name="Try now").click()
-
-    expect(page.get_by_text("Can’t update right now.")).to_have_count(0)
-
-
-@pytest.mark.parametrize("view", ["", "/people/one"])
-def test_an_arabic_answer_begins_where_its_question_does(
-    site: ExampleSite, page: Page, view: str
-) -> None:
-    key = secrets.token_hex(16)
-    with site.app.app_context():
-        asks = {"questions": ["ما الذي جعلك تغيّر الخدمة؟"], "followUpMode": "deep_dive"}
-        form = make_form(site.data.account_id, **asks)
-        make_answer(form, key, 0, "انتقلنا لأن السعر ارتفع")
-        asked = make_follow_up(form, key, question_text="ماذا حدث بعد ذلك؟")
-        make_follow_up_answer(form, key, asked, "لا شيء")
-
-    page.goto(f"/forms/{form.id}{view.removesuffix('/one')}")
-    if view:
-        page.get_by_role("link", name="Anonymous").click()
-        page.locator(".one-response").wait_for()
-
-    texts = page.locator("h2, .answer__by, .answer__text, .reply__question")
-    arabic = texts.filter(has_text=re.compile("[\u0600-\u06ff]"))
-    expect(arabic).to_have_count(4)
-    ends = arabic.evaluate_all("parts => parts.map((part) => part.getBoundingClientRect().right)")
-    assert max(ends) - min(ends) < 2
-
-
 NAMES = ("Anna", "Bo", "Cem")
 
 
@@ -194,15 +137,6 @@ def test_menus_close_by_escape_and_when_the_focus_leaves(page: Page, three: Any)
     page.get_by_role("button", name="Apply").focus()
     page.keyboard.press("Tab")
     expect(page.get_by_label("Completed only")).to_be_hidden()
-
-
-def test_paper_shows_answers_and_nothing_to_press(page: Page, three: Any) -> None:
-    for view in ("", "/people", "/unread"):
-        page.goto(f"/forms/{three.id}{view}")
-        page.emulate_media(media="print")
-        shown = page.locator(":is(nav, button, input, summary, footer, .btn):visible")
-        assert shown.evaluate_all("parts => parts.map((part) => part.outerHTML)") == []
-        expect(page.locator(".answer__text").first).to_be_visible()
 
 
 @page_with({"width": 390, "height": 664})

@@ -37,20 +37,6 @@ def answer(page: Page, text: str) -> None:
     page.get_by_role("button", name="Continue").click()
 
 
-def test_by_keyboard_the_next_question_has_the_focus(page: Page) -> None:
-    begin(page)
-    first = page.get_by_role("heading", level=1).inner_text()
-    page.get_by_role("textbox").fill("Nobody knew")
-    page.keyboard.press("Control+Enter")
-
-    question = page.get_by_role("heading", level=1)
-    expect(question).not_to_have_text(first)
-    expect(question).to_be_focused()
-    page.keyboard.press("Shift+Tab")
-    page.keyboard.press("Tab")
-    expect(page.get_by_role("textbox")).to_be_focused()
-
-
 def test_a_recording_is_played_back_and_sent_nowhere(page: Page) -> None:
     begin(page)
     asked: list[str] = []

@@ -111,50 +111,6 @@ def test_the_preview_turns_to_the_question_and_follows_each_key(
     assert stored(site, draft).questions[1]["context"].endswith("like. Or not.")
 
 
-def test_keys_alone_write_a_title_and_walk_through_the_preview(
-    site: ExampleSite, page: Page, draft: Draft
-) -> None:
-    page.locator("#save-result").evaluate("(told) => { window.told = told }")
-    page.get_by_role("link", name="Edit title").press("Enter")
-    expect(page.get_by_role("textbox", name="Title")).to_be_focused()
-    page.keyboard.insert_text(", and\nwhy")
-    page.keyboard.press("Enter")
-    saved(page, 2)
-    assert page.evaluate("told.isConnected")  # a live region that was replaced is not heard
-    expect(page).to_have_title(re.compile("How your rota really gets made, and why · Askback$"))
-
-    turns = page.locator("#preview").get_by_role("link", name=re.compile("^Question"))
-    turns.last.press("Enter")
-    expect(page.locator("#preview .question")).to_have_text(WRONG)
-    expect(turns.last).to_be_focused()
-    turns.last.press("Enter")
-    expect(page.locator("#preview .question")).to_have_text(STOPPED)
-    expect(page.locator("#preview-label")).to_be_focused()
-    turns.first.press("Enter")
-    expect(page.locator("#preview .question")).to_have_text(WRONG)
-    expect(turns.first).to_be_focused()
-    assert stored(site, draft).title == "How your rota really gets made, and why"
-
-
-def test_a_row_that_is_held_at_the_edge_scrolls_the_window(
-    site: ExampleSite, open_window: OpenWindow, draft: Draft
-) -> None:
-    by_agent(site, draft, questions=[f"Question number {number}?" for number in range(12)])
-    with open_window(height=664) as page:
-        page.goto(f"/drafts/{draft.id}")
-        page.locator("[data-grip]").first.hover()
-        from_top = page.evaluate("scrollY")
-        page.mouse.down()
-        page.mouse.move(200, 640, steps=4)
-        expect(page.locator(".q").last).to_have_class(re.compile("q--dragged"))
-        assert page.evaluate("scrollY") > from_top + 500
-        page.mouse.up()
-
-        saved(page, 3)
-        expect(page.locator("#save-result")).to_contain_text("Moved to 12 of 12.")
-    assert stored(site, draft).questions[11]["text"] == "Question number 0?"
-
-
 def test_what_was_published_elsewhere_can_no_longer_be_pressed(
     site: ExampleSite, open_window: OpenWindow, draft: Draft
 ) -> None:

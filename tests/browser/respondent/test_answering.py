@@ -1,11 +1,9 @@
 """Respondents in a real browser: steps, focus, double clicks, two tabs, phones, motion."""
 
-import re
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
-from sqlalchemy import func, select
 
 from tests.browser.respondent_steps import (
     PHONE,
@@ -21,10 +19,7 @@ from tests.browser.respondent_steps import (
 )
 from tests.browser.tab_order import hidden_stops
 from tests.browsing import look, sideways, violations
-from webapp.base.database import db
-from webapp.records.responses.models import ResponseSession
 
-CARET = "box => [box.selectionStart, box.selectionEnd]"
 ABOVE_KEYBOARD = {"width": 390, "height": 384}
 LONG_QUESTION = (
     "How would you explain to a new colleague on her first morning how the rota comes about? "
@@ -111,18 +106,6 @@ def test_the_second_click_does_nothing_on_the_page_that_the_first_one_brought(pa
     expect(page.get_by_text("3 answered")).to_be_visible()
 
 
-def test_enter_five_times_sends_once(page: Page, link: Link) -> None:
-    answer_all(page)
-    page.get_by_label("Your name").fill("Sam")
-    for _ in range(5):
-        page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", level=1)).to_contain_text("Thank you.")
-
-    with link.app.app_context():
-        completed = select(func.count(ResponseSession.completed_stamp))
-        assert db.session.scalar(completed) == 1
-
-
 def test_the_check_page_marks_unsent_text(page: Page) -> None:
     answer_all(page)
     press(page, "Change question 2")
@@ -136,18 +119,6 @@ def test_the_check_page_marks_unsent_text(page: Page) -> None:
     give(page, "answer 2, and all of it")
     expect(page.get_by_text("answer 2, and all of it")).to_be_visible()
     expect(left_out.and_(page.locator(":visible"))).to_have_count(0)
-
-
-@page_with({"timezone_id": "Asia/Kolkata", "locale": "en-GB"})
-def test_the_moment_of_sending_is_shown_in_the_readers_time(page: Page) -> None:
-    answer_all(page)
-    finish(page)
-
-    sent = page.locator("time[data-clock]")
-    expect(sent).to_have_text(re.compile(r"^\d+ \w+, \d\d:\d\d$"))
-    expect(sent).to_have_attribute("title", re.compile(r" \d{4} at \d\d:\d\d:\d\d "))
-    at = sent.evaluate("time => new Date(time.dateTime).getMinutes()")
-    expect(sent).to_have_text(re.compile(rf":{at:02}$"))
 
 
 def test_an_older_tab_shows_both_texts_and_its_writer_chooses(page: Page, link: Link) -> None:
@@ -188,23 +159,6 @@ def test_text_typed_after_continue_is_kept(page: Page, link: Link) -> None:
     assert link.texts() == ["Me", "and this"]
 
 
-def test_stored_and_unsent_text_comes_back_with_the_caret_at_its_end(page: Page) -> None:
-    long = "A long story.\n" * 200 + "End"
-    give(page, long)
-    asked(page, 2)
-    page.keyboard.type("half a sent")
-    press(page, "Back")
-    asked(page, 1)
-    expect(page.locator("#answer")).to_be_focused()
-    assert page.locator("#answer").evaluate(CARET) == [len(long)] * 2
-    assert page.evaluate("scrollY") == 0  # the question is in sight
-    press(page, "Continue")
-    asked(page, 2)
-    page.keyboard.type("ence")
-
-    expect(page.locator("#answer")).to_have_value("half a sentence")
-
-
 def test_the_first_question_has_the_focus_as_later_ones(page: Page) -> None:
     expect(page.get_by_role("heading", level=1)).to_be_focused()
     page.keyboard.press("Tab")
@@ -241,23 +195,6 @@ def test_continue_stays_above_the_keyboard_while_somebody_types(page: Page) -> N
     expect(page.locator("h1")).to_contain_text(LONG_QUESTION.strip())
 
 
-@page_with(PHONE)
-def test_an_open_menu_moves_no_other_and_is_inside_the_window(page: Page) -> None:
-    appearance = page.locator("summary", has_text="Appearance")
-    language = page.locator(".languages summary").first
-    for menu, other, choice in (
-        (language, appearance, "العربية"),
-        (appearance, language, "Dark"),
-    ):
-        beside = "part => part.getBoundingClientRect().left"
-        row = "part => part.getBoundingClientRect().top + scrollY"
-        before = other.evaluate(beside), other.evaluate(row)
-        menu.tap()
-        expect(page.get_by_role("button", name=choice)).to_be_in_viewport(ratio=1)
-        assert (other.evaluate(beside), other.evaluate(row)) == before
-        menu.tap()
-
-
 LISTEN = """() => {
   window.drawn = [];
   document.addEventListener("animationstart", ({ animationName, target }) => window.drawn.push({
@@ -272,24 +209,6 @@ def drawn(page: Page, count: int) -> Any:
     """What was drawn since the first page, when it is that much."""
     page.wait_for_function("count => window.drawn.length >= count", arg=count)
     return page.evaluate("window.drawn")
-
-
-@page_with({"reduced_motion": "no-preference"})
-def test_each_answer_draws_its_stroke_and_the_end_is_signed(page: Page) -> None:
-    page.evaluate(LISTEN)
-    stroke = {"name": "ink-on", "ms": 240}
-    give(page, "Me")
-    asked(page, 2)
-    expect(page.locator("#answer")).to_be_focused()
-    page.keyboard.type("typed at once")
-    assert drawn(page, 1) == [stroke | {"stroke": 1}]
-    press(page, "Skip this question")
-    asked(page, 3)
-    give(page, "Habit")
-    assert drawn(page, 2) == [stroke | {"stroke": 1}, stroke | {"stroke": 3}]
-    finish(page)
-
-    assert drawn(page, 3)[-1]["name"] == "ink"
 
 
 @page_with({"reduced_motion": "reduce"})

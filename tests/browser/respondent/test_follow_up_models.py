@@ -141,10 +141,6 @@ def test_next_question_does_not_wait_for_the_model(
     assert (states(link), link.texts()) == ([FollowUpState.NOTHING], [LONG])
 
 
-def unavailable(route: Route) -> None:
-    route.fulfill(status=503)
-
-
 def test_a_failed_request_is_shown_and_retried(
     troubled: Page, link: Link, model: ModelServer
 ) -> None:
@@ -159,25 +155,6 @@ def test_a_failed_request_is_shown_and_retried(
 
     assert followed(troubled) == QUESTION
     assert (len(model.asked), states(link)) == (1, [FollowUpState.ASKED])
-
-
-@pytest.mark.parametrize("times", [1, 2])
-def test_after_failed_requests_next_question_goes_on(
-    troubled: Page, link: Link, times: int
-) -> None:
-    fail(troubled, NEXT, *[unavailable] * times)
-    troubled.clock.install()
-    give(troubled, LONG)
-    expect(troubled.get_by_text(re.compile("Still waiting."))).to_be_visible()
-    press(troubled, "Next question")
-    if times == 2:  # it is tried again as it was pressed
-        expect(troubled.get_by_text(re.compile("Trying again in [45]"))).to_be_visible()
-        troubled.clock.run_for(5000)
-    asked(troubled, 2)
-    troubled.clock.fast_forward(30_000)  # nothing tries again
-    asked(troubled, 2)
-
-    assert states(link) == [FollowUpState.NOTHING]
 
 
 def test_a_reload_while_the_model_thinks_loses_nothing(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Page, expect
 from sqlalchemy import func, select
 
 from tests.browser.respondent_steps import (
@@ -17,7 +17,7 @@ from tests.browser.respondent_steps import (
     page_with,
     press,
 )
-from tests.browsing import look, sideways, violations, window
+from tests.browsing import look, sideways, violations
 from tests.conftest import delete_rows
 from tests.factories import make_account, make_form
 from webapp.base.database import db
@@ -34,14 +34,6 @@ ASKS: dict[str, Any] = {
     "context": "Two cafés think of leaving.",
     "prepared": {at: [(f"Who noticed that first ({at})?", "if_short")] for at in range(3)},
 }
-IN_ARABIC = {0: [("كيف لاحظت ذلك؟", "if_short")]}
-ARABIC = ["ما الذي حدث في الأسبوع الماضي؟", "ماذا تقول لصديق؟"]
-
-
-def left(part: Locator) -> float:
-    """Where it begins, in pixels from the left edge."""
-    x: float = part.evaluate("(it) => it.getBoundingClientRect().x")
-    return x
 
 
 def published(served: Flask, questions: list[str] = QUESTIONS, **asks: Any) -> Link:
@@ -148,38 +140,3 @@ def test_the_browsers_back_goes_over_follow_ups(page: Page, link: Link) -> None:
     page.go_forward()
     assert followed(page) == words
     assert (decided(link), link.texts()) == (1, [SHORT, LONG])
-
-
-def test_words_that_were_not_sent_come_back(page: Page, link: Link) -> None:
-    give(page, SHORT)
-    followed(page)
-    page.locator("#answer").fill("half a sent")
-    back(page)
-    asked(page, 1)
-    expect(page.locator("#answer")).to_have_value(SHORT)
-    press(page, "Continue")
-    followed(page)
-    expect(page.locator("#answer")).to_have_value("half a sent")
-    press(page, "Continue")
-    asked(page, 2)
-    assert link.texts() == [SHORT, "half a sent"]
-    assert page.evaluate("localStorage.length") == 0
-
-
-def test_a_follow_up_in_arabic_runs_from_right_to_left(browser: Browser, served: Flask) -> None:
-    link = published(served, ARABIC, prepared=IN_ARABIC)
-    with window(browser, link.address) as page:
-        page.goto(f"{link.path}?lang=ar")
-        page.locator("#answer").fill("كان بطيئا")
-        page.get_by_role("button", name="متابعة", exact=True).click()
-        before = page.locator(".question__before")
-        expect(before).to_contain_text("كان بطيئا")
-        expect(page).to_have_title(re.compile("1"))
-        icon, words = map(left, (before.locator(".icon"), before.locator("span")))
-        assert icon > words
-        assert before.locator(".icon").evaluate("(it) => getComputedStyle(it).scale") == "none"
-        assert before.evaluate("(it) => getComputedStyle(it).direction") == "rtl"
-        for width in (320, 1280):
-            look(page, width=width)
-            assert violations(page) + sideways(page) == []
-    delete_rows(served)

@@ -15,8 +15,7 @@ from tests.browser.respondent.voice.steps import (
     speak,
 )
 from tests.browser.respondent_steps import asked, give, press
-from tests.browsing import look, sideways, violations, window
-from tests.programs import CHROMIUM_ARGS
+from tests.browsing import look, sideways, violations
 
 # stands for the microphone that the page has, to end or to fail on demand
 WATCHED = """{
@@ -60,23 +59,6 @@ def test_a_recording_that_waited_too_long_is_made_again(page: Page, link: Spoken
     assert len(link.recordings()) == 1
 
 
-def test_a_browser_without_a_microphone_says_why(
-    browser: Browser, chromium_path: str, link: SpokenLink
-) -> None:
-    usual = browser.browser_type.launch(executable_path=chromium_path, args=CHROMIUM_ARGS)
-    with window(usual, link.address) as page:
-        page.goto(link.path)
-        press(page, "Record your answer")
-        says(page, "No microphone was found.")
-        press(page, "Use a file")
-        expect(page.locator("input[type=file]")).to_be_visible()
-        give(page, "Typed")
-        asked(page, 2)
-    usual.close()
-
-    assert link.texts() == ["Typed"]
-
-
 def test_a_recording_that_is_cut_off_is_kept(page: Page, link: SpokenLink) -> None:
     record(page)
     page.evaluate("recorder.dispatchEvent(new Event('error'))")
@@ -102,15 +84,6 @@ def test_a_recording_in_a_tab_that_is_hidden_can_go_on(page: Page) -> None:
     says(page, "Recording.")
     press(page, "Stop")
     says(page, "Your recording is here.")
-
-
-def test_pieces_without_sound_are_no_failure(page: Page, link: SpokenLink) -> None:
-    record(page)
-    page.evaluate("recorder.dispatchEvent(new BlobEvent('dataavailable', { data: new Blob([]) }))")
-    press(page, "Stop")
-    says(page, "Your recording is here.")
-
-    assert len(link.recordings()) == 1
 
 
 def test_what_the_server_refuses_does_not_hold_back_words(page: Page, link: SpokenLink) -> None:

@@ -9,17 +9,13 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.respondent.test_follow_ups import ASKS, QUESTIONS, SHORT, asked, followed
 from tests.browser.respondent.voice.steps import (
-    UPLOADS,
     SpokenLink,
     kept_in_browser,
-    record,
-    says,
     speak,
 )
 from tests.browser.respondent_steps import give, press
 from tests.browsing import look, sideways, violations
 from tests.conftest import delete_rows
-from tests.services import wait_until
 from tests.voice.factories import make_voice_form
 
 
@@ -53,24 +49,3 @@ def test_a_follow_up_is_answered_by_voice(spoken_to: Page, link: SpokenLink) -> 
     assert stored.question_id != link.form.questions[0]["id"]
     assert link.texts() == [SHORT, ""]
     assert kept_in_browser(spoken_to) == 0
-
-
-def test_a_recording_that_was_not_uploaded_comes_back_to_its_follow_up(
-    spoken_to: Page, link: SpokenLink
-) -> None:
-    spoken_to.route(UPLOADS, lambda _route: None)
-    record(spoken_to)
-    press(spoken_to, "Stop")
-    says(spoken_to, "Sending your recording.")
-    wait_until(lambda: kept_in_browser(spoken_to) > 0, "storing the recording in the browser")
-    spoken_to.reload()
-    followed(spoken_to)
-    says(spoken_to, "We kept a recording that you had not sent")
-    spoken_to.unroute(UPLOADS)  # not before: what is held goes on then
-    spoken_to.locator("[data-do=send]").click()
-    says(spoken_to, "Your recording is here.")
-    press(spoken_to, "Continue")
-    asked(spoken_to, 2)
-
-    (stored,) = link.recordings()
-    assert stored.question_id != link.form.questions[0]["id"]

@@ -14,8 +14,6 @@ from tests.browser.respondent.test_embedding import (
     Sites,
     asked,
     port,
-    profile,
-    reload,
     sites,
     usual,
 )
@@ -30,7 +28,6 @@ ALLOWED = """() => {
   frame.allow = "microphone";
   frame.src = frame.src;
 }"""
-STORES = {"cookie_controls_mode": 0}  # what browsers do of themselves, unlike private windows
 
 
 @pytest.fixture(scope="module")
@@ -92,37 +89,3 @@ def test_a_frame_that_may_not_record_offers_typing_and_a_window(
         expect(opened.value).to_have_url(re.compile(f"{link.path}(/q/1)?$"))
         opened.value.get_by_role("button", name="Record your answer").click()
         expect(opened.value.locator("voice-recorder")).to_have_attribute("data-state", "recording")
-
-
-def test_a_frame_that_stores_offers_its_recording_again_in_its_own_tab(  # noqa: PLR0913 - fixtures
-    browser: Browser,
-    chromium_path: str,
-    tmp_path: Path,
-    spoken: Path,
-    sites: Sites,
-    link: SpokenLink,
-) -> None:
-    folder = tmp_path / "profile"
-    with profile(browser, chromium_path, folder, STORES, *microphone(spoken)) as context:
-        page = context.pages[0]
-        frame = framed(page, sites)
-        frame.locator("[data-do=record]").click()
-        runs(frame, 4)
-        expect(frame.get_by_text("This browser stores nothing")).to_be_hidden()
-        reload(page)
-        told = frame.locator("[data-status]")
-        expect(told).to_contain_text("We kept a recording that you had not sent")
-
-        other = framed(context.new_page(), sites)
-        other.locator("[data-do=record]").click()
-        expect(other.locator("[data-clock]")).to_have_text("0:00")
-        other.locator("[data-do=discard]").click()
-        other.locator("[data-do=delete]").click()
-
-        page.reload()
-        expect(told).to_contain_text("We kept a recording that you had not sent")
-        frame.get_by_role("button", name="Continue").click()
-        asked(frame, 2)
-        assert context.cookies() == []
-
-    assert [bool(row.answer_id) for row in link.recordings()] == [True]

@@ -8,31 +8,13 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.respondent.voice.steps import (
     SpokenLink,
-    kept_in_browser,
     record,
     says,
-    speak,
 )
 from tests.browser.respondent_steps import asked, finish, give, press
 from tests.browsing import look, sideways, violations
 
 SCRIPT = re.compile(r"/js/recorder\.js")
-LATE_DATABASE = """{
-  const { open } = IDBFactory.prototype;
-  IDBFactory.prototype.open = function (...given) {
-    const late = {};
-    setTimeout(() => {
-      const request = open.apply(this, given);
-      for (const name of ["onupgradeneeded", "onsuccess"]) {
-        request[name] = () => {
-          late.result = request.result;
-          late[name]?.({ target: late });
-        };
-      }
-    }, 3500);
-    return late;
-  };
-}"""
 WAITS = "One moment, the page gets ready to record."
 SPOKEN_MS = 1500
 FAILED = "The page could not load what recording needs."
@@ -148,35 +130,6 @@ def test_a_press_is_forgotten_with_its_question(page: Page) -> None:
     expect(page.locator("voice-recorder")).to_have_attribute("data-state", "idle")
 
 
-def test_a_press_does_not_replace_what_was_kept(page: Page) -> None:
-    record(page, 2.5)
-    script = HeldScript(page)
-    page.reload()
-    press(page, "Record your answer")
-    says(page, WAITS)
-    script.arrive()
-    says(page, "We kept a recording that you had not sent: 0:0")
-
-    page.wait_for_timeout(500)
-    expect(page.locator("voice-recorder")).to_have_attribute("data-state", "kept")
-
-
-def test_an_answer_with_a_recording_is_shown_when_one_comes_back_to_it(
-    page: Page, fetched: list[str]
-) -> None:
-    speak(page, SPOKEN_MS / 1000)
-    press(page, "Continue")
-    asked(page, 2)
-    fetched.clear()
-    page.reload()
-    asked(page, 2)
-    assert [url for url in fetched if SCRIPT.search(url)] == []
-    press(page, "Back")
-    asked(page, 1)
-
-    says(page, "Your recording is here.")
-
-
 @pytest.mark.parametrize(
     "script",
     [
@@ -199,11 +152,3 @@ def test_a_database_that_never_opens_holds_up_nobody(
     asked(opened, 2)
 
     assert [bool(row.answer_id) for row in link.recordings()] == [True]
-
-
-def test_a_database_that_opens_late_keeps_the_rest(opened: Page, link: SpokenLink) -> None:
-    opened.add_init_script(LATE_DATABASE)
-    opened.goto(link.path)
-    record(opened, 5)
-
-    assert kept_in_browser(opened) >= 1

@@ -2,8 +2,6 @@
 
 import re
 from contextlib import suppress
-from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Error as PlaywrightError, Page, Route, expect
@@ -18,13 +16,12 @@ from tests.browser.respondent.voice.steps import (
     says,
     speak,
 )
-from tests.browser.respondent_steps import asked, fail, lose_the_answer, press
+from tests.browser.respondent_steps import asked, press
 from tests.browsing import window
-from tests.voice.audio_files import not_plain, samples, wav
+from tests.voice.audio_files import not_plain
 from webapp.base.database import db
 from webapp.base.vocabulary import TranscriptState
 from webapp.records.responses.recordings import Recording
-from webapp.voice.audio_inspection import look, sniff_file
 from webapp.voice.audio_store import AudioStoreUnavailable, FolderStore
 
 
@@ -48,27 +45,6 @@ def test_an_answer_is_recorded_with_a_pause_heard_and_sent(page: Page, link: Spo
     assert 1500 <= stored.duration_ms <= 6000
     assert link.texts() == [""]
     assert kept_in_browser(page) == 0
-
-
-def test_the_recording_holds_what_was_said(page: Page, link: SpokenLink, tmp_path: Path) -> None:
-    speak(page, 3)
-    (tmp_path / "sound").write_bytes(link.sound())
-    found = look(tmp_path / "sound", sniff_file(tmp_path / "sound"))
-
-    assert found.voiced
-    assert set(found.levels) >= {"0", "9"}  # with its pauses
-
-
-def test_a_chosen_file_gets_the_length_that_the_server_measured(page: Page) -> None:
-    uploads: list[Any] = []
-    page.route(UPLOADS, lambda route: uploads.append(route))
-    choose(page, wav(samples("voice", 2.0)))
-    says(page, "Sending your recording.")
-    expect(page.locator("[data-time]")).to_be_empty()
-    for route in uploads:
-        route.continue_()
-    says(page, "Your recording is here.")
-    expect(page.locator("[data-time]")).to_have_text("0:02")
 
 
 def test_what_a_phone_recorded_is_played_in_a_browser_that_does_not_know_it(
@@ -118,19 +94,6 @@ def test_continue_waits_for_the_bytes_and_goes_on_by_itself(page: Page, link: Sp
 
     asked(page, 2)
     assert link.texts() == ["typed beside"]
-    assert [bool(row.answer_id) for row in link.recordings()] == [True]
-
-
-def test_an_upload_that_failed_is_sent_again_and_stored_once(
-    troubled: Page, link: SpokenLink
-) -> None:
-    fail(troubled, UPLOADS, lose_the_answer)
-    record(troubled)
-    press(troubled, "Stop")
-    says(troubled, "Your recording is not sent yet.")
-    press(troubled, "Continue")
-
-    asked(troubled, 2)
     assert [bool(row.answer_id) for row in link.recordings()] == [True]
 
 
@@ -212,26 +175,6 @@ def test_words_go_on_alone_while_the_store_of_recordings_is_away(
         assert kept_in_browser(page) == 0
 
 
-def test_only_thirty_seconds_without_progress_end_an_upload(troubled: Page) -> None:
-    troubled.route(UPLOADS, lambda _route: None)  # never answered
-    troubled.evaluate(
-        "document.addEventListener('htmx:beforeSend',"
-        " ({ detail }) => { window.upload = detail.xhr; window.began = performance.now() })"
-    )
-    record(troubled)
-    press(troubled, "Stop")
-    says(troubled, "Sending your recording.")
-    troubled.wait_for_timeout(500)
-
-    assert troubled.evaluate("window.upload.timeout") >= 30_000
-    troubled.evaluate(
-        "window.upload.upload.dispatchEvent(new ProgressEvent('progress',"
-        " { lengthComputable: true, loaded: 45, total: 100 }))"
-    )
-    expect(troubled.get_by_text("Sent: 45 %")).to_be_visible()
-    assert troubled.evaluate("window.upload.timeout") >= 30_400
-
-
 def test_a_recording_survives_its_tab(browser: Browser, link: SpokenLink) -> None:
     context = browser.new_context(base_url=link.address)
     tab = context.new_page()
@@ -248,24 +191,6 @@ def test_a_recording_survives_its_tab(browser: Browser, link: SpokenLink) -> Non
     (stored,) = link.recordings()
     assert (bool(stored.answer_id), stored.duration_ms >= 1800) == (True, True)
     context.close()
-
-
-def test_a_recording_that_was_left_is_shown_and_waits_at_its_question(
-    page: Page, link: SpokenLink
-) -> None:
-    record(page, 2.5)
-    for number in (2, 3):
-        press(page, "Skip this question")
-        asked(page, number)
-    press(page, "Skip this question")
-    expect(page.locator("[data-unsent-recording]:visible")).to_have_count(1)
-    press(page, "Answer question 1")
-    asked(page, 1)
-    says(page, "We kept a recording that you had not sent")
-    press(page, "Continue")
-
-    expect(page.get_by_role("heading", level=1)).to_have_text("Check your answers, then send.")
-    assert [bool(row.answer_id) for row in link.recordings()] == [True]
 
 
 def test_words_that_are_deleted_again_do_not_come_back(page: Page, link: SpokenLink) -> None:

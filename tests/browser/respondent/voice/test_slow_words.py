@@ -11,10 +11,10 @@ from sqlalchemy import update
 from jobs.queue import BEGUN, TRANSCRIPTIONS
 from jobs.transcribe import transcribing
 from tests.browser.conftest import served_app
-from tests.browser.respondent.test_follow_ups import ASKS, QUESTIONS, SHORT, asked, followed
+from tests.browser.respondent.test_follow_ups import ASKS, QUESTIONS, SHORT, asked
 from tests.browser.respondent.voice.steps import SpokenLink, record, says, speak
-from tests.browser.respondent_steps import page_with, press
-from tests.browsing import look, press_until, sideways, violations, window
+from tests.browser.respondent_steps import press
+from tests.browsing import window
 from tests.conftest import delete_rows
 from tests.services import wait_until
 from tests.voice.factories import make_voice_form
@@ -24,7 +24,6 @@ from webapp.base.database import db
 from webapp.records.forms import Form
 
 WAITING = "Writing down what you said…"
-FOCUSED = "() => document.activeElement.innerText.trim()"
 SLOW = pytest.mark.slow
 SECONDS = [1, pytest.param(12, marks=SLOW)]
 
@@ -96,36 +95,6 @@ def test_who_speaks_and_goes_on_is_asked_about_it(
     assert link.texts() == [SHORT]
 
 
-@page_with({"width": 390, "height": 664})
-def test_the_page_of_the_wait_is_usable(page: Page, engine: SpeechEngine) -> None:
-    takes(engine, 5)
-    record(page)
-    press(page, "Continue")
-    waits(page)
-    for width, scheme in ((320, "dark"), (1280, "light")):
-        look(page, width=width, scheme=scheme)
-        assert violations(page) + sideways(page) == []
-    press_until(page, "Tab", lambda: page.evaluate(FOCUSED) == "Next question", most=12)
-    page.keyboard.press("Enter")
-    asked(page, 2)
-
-
-def test_a_reload_of_the_wait_leads_to_the_same_question(
-    page: Page, link: SpokenLink, engine: SpeechEngine
-) -> None:
-    takes(engine, 2)
-    record(page)
-    press(page, "Continue")
-    waits(page)
-    page.reload()
-    asked(page, 1)
-    says(page, "Your recording is here.")
-    press(page, "Continue")
-
-    followed(page)
-    assert link.texts() == [SHORT]
-
-
 def test_record_is_announced_to_an_engine_of_this_server_once(
     browser: Browser, link: SpokenLink, served: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -151,17 +120,6 @@ def test_record_is_announced_to_an_engine_of_this_server_once(
         assert told.count(BEGUN) == 1
 
 
-@SLOW
-def test_words_come_as_long_as_somebody_stays(
-    page: Page, link: SpokenLink, engine: SpeechEngine
-) -> None:
-    takes(engine, 12)
-    speak(page)
-    expect(page.locator(".recorder__words")).to_contain_text("is being written down")
-    expect(page.locator("#answer")).to_have_value(SHORT, timeout=20_000)
-    says(page, "These are the words that we heard.")
-
-
 def test_words_never_come_over_what_somebody_typed_and_took_out(
     page: Page, link: SpokenLink, engine: SpeechEngine
 ) -> None:
@@ -171,19 +129,3 @@ def test_words_never_come_over_what_somebody_typed_and_took_out(
     page.locator("#answer").fill("")
     expect(page.get_by_role("button", name="Use these words")).to_be_visible(timeout=8000)
     expect(page.locator("#answer")).to_have_value("")
-
-
-def test_a_reload_after_the_upload_finds_the_recording(
-    page: Page, link: SpokenLink, engine: SpeechEngine
-) -> None:
-    """Also before anything is answered."""
-    takes(engine, 1)
-    speak(page)
-    page.reload()
-    says(page, "Your recording is here.")
-    expect(page.get_by_role("button", name="Play the recording")).to_be_visible()
-    expect(page.locator("#answer")).to_have_value(SHORT, timeout=8000)
-    press(page, "Continue")
-    expect(page).to_have_title(re.compile(f"^({WAITING}|Follow-up)"))
-
-    assert [bool(row.answer_id) for row in link.recordings()] == [True]

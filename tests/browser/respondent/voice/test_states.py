@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.respondent.voice.steps import UPLOADS, SpokenLink, record, says
+from tests.browser.respondent.voice.steps import SpokenLink
 from tests.browser.respondent.voice.walks import WALKS, Walk
-from tests.browser.respondent_steps import QUESTIONS, asked, give, press
+from tests.browser.respondent_steps import QUESTIONS, asked, give
 from tests.browser.test_accessibility import problems
 from tests.browsing import look, sideways, squeezed, window
 from tests.voice.factories import make_voice_form
@@ -65,23 +65,6 @@ def test_a_form_for_voices_only_lets_people_type(
         asked(page, 2)
 
     assert link.texts() == ["Typed"]
-
-
-def test_the_sheet_of_a_form_for_voices_only_opens_when_nothing_can_be_sent(
-    browser: Browser, link: SpokenLink, voices_only: str
-) -> None:
-    with window(browser, link.address, refused=[503]) as page:
-        page.route(UPLOADS, lambda route: route.fulfill(status=503))
-        page.goto(voices_only)
-        record(page)
-        press(page, "Stop")
-        says(page, "Your recording cannot be sent just now.")
-        says(page, "press “Go on without the recording”")
-        page.locator("#answer").fill("Typed")
-        press(page, "Go on without the recording")
-        asked(page, 2)
-
-    assert (link.texts(), link.recordings()) == (["Typed"], [])
 
 
 TEXTS = """[...document.querySelector("voice-recorder template").content

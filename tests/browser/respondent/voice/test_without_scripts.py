@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +13,6 @@ from tests.browser.respondent_steps import asked, press
 from tests.browsing import AXE_OPTIONS, look, sideways, window
 from tests.voice.audio_files import recording
 from webapp.voice.audio_store import AudioStoreUnavailable, FolderStore
-from webapp.web.form_body_limits import UPLOAD_BODY_MAX_BYTES
 
 CHOSEN = {"name": "memo.ogg", "mimeType": "audio/ogg", "buffer": recording("ogg", "voice", 2.0)}
 TEXT = {"name": "memo.ogg", "mimeType": "audio/ogg", "buffer": b"Dear Sir or Madam, " * 50}
@@ -119,22 +117,6 @@ def test_refusals_of_a_file_leave_the_words_on_pages_that_pass_axe(
         passed(plain)
     expect(plain.locator("#answer")).to_have_value("My words")
     assert (link.texts(), link.recordings()) == ([], [])
-
-
-def test_a_file_beyond_what_the_server_reads_is_refused_on_a_page(
-    plain: Page, link: SpokenLink, tmp_path: Path
-) -> None:
-    huge = tmp_path / "huge.wav"
-    with huge.open("wb") as file:
-        file.truncate(UPLOAD_BODY_MAX_BYTES + 1)
-    plain.locator("#answer").fill("My words")
-    plain.locator("#audio").set_input_files(huge)
-    press(plain, "Add this recording")
-    expect(plain.get_by_role("heading", level=1)).to_contain_text("larger than 25")
-    passed(plain)
-    plain.go_back()
-
-    expect(plain.locator("#answer")).to_have_value("My words")
 
 
 def is_away(*_arguments: object) -> None:
