@@ -51,7 +51,7 @@ def make_example_data() -> ExampleData:
     answer_all(results, now)
     store_link_views({results.share_token: 41})
     thrown = published(account_id, texts.GOODBYE, claude, now - timedelta(days=20))
-    throw(account_id, thrown.id, now)
+    trash.delete_form(account_id, thrown.id, now=now - timedelta(days=2))
     empty = published(account_id, texts.MINUTES, None, now - timedelta(days=10))
     form_settings.allow_embedding(account_id, empty.id, "https://www.fernhill.example")
     price = priced(account_id, claude, now)
@@ -86,9 +86,7 @@ def make_example_data() -> ExampleData:
         consent=f"/oauth/authorize?{urlencode(texts.ASKING | {'client_id': texts.CLAUDE})}",
         delivery=f"/deliveries/{sent['failed']}",
         delivery_waiting=f"/deliveries/{sent['waiting']}",
-        delivery_called_off=f"/deliveries/{sent['cancelled']}",
         delivery_turned_away=f"/deliveries/{sent['gone']}",
-        delivery_arrived=f"/deliveries/{sent['arrived']}",
         tested=f"/deliveries?tested={sent['silent']}",
     )
 
@@ -103,10 +101,6 @@ def sent_back(account_id: str, author: str, now: datetime) -> str:
     given: dict[str, Any] = {"revision": revision, "now": now - timedelta(minutes=3)}
     reviews.return_draft(account_id, draft.id, note=texts.SENT_BACK_NOTE, **given)
     return draft.id
-
-
-def throw(account_id: str, form_id: str, now: datetime) -> None:
-    trash.delete_form(account_id, form_id, now=now - timedelta(days=2))
 
 
 def make_tokens(account_id: str, form_id: str, grant_id: str, now: datetime) -> None:

@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from tests.event_factories import make_attempt, make_delivery, make_subscription
 from webapp.base.database import db, utc_now
-from webapp.base.vocabulary import DeliveryFailure, DeliveryState, SessionStatus, SubscriptionEnd
+from webapp.base.vocabulary import DeliveryFailure, DeliveryState, SessionStatus
 from webapp.events.callbacks import endpoint_id
 from webapp.events.outbox import event_id_of
 from webapp.records.events import CallbackEndpoint, EventDelivery
@@ -40,17 +40,13 @@ def make_events(rota: Any, price: Any, claude: str, codex: str, now: datetime) -
     host = "europe-west-notifications.long-hostname.agents.example:443"
     far = make_subscription(rota, grant_id=codex, host=host)
     make_subscription(price, grant_id=claude, suspended_at=now, gone_count=3)
-    ended = {"ended_at": now - timedelta(days=1), "end_reason": SubscriptionEnd.UNSUBSCRIBED}
-    left = make_subscription(rota, grant_id=claude, url=None, secret=None, **ended)
     made = [
         (quick, DeliveryState.DELIVERED, 2, [{"status": 204, "reply": ""}]),
         (silent, DeliveryState.PENDING, 8, [LATE, BROKEN, BROKEN, LATE]),
-        (quick, DeliveryState.DELIVERED, 29, [{}]),
         (silent, DeliveryState.ABANDONED, 58, [BROKEN, BROKEN, BROKEN, BROKEN, LATE]),
         (far, DeliveryState.DROPPED, 60 * 14, [GONE]),
-        (left, DeliveryState.CANCELLED, 60 * 26, []),
     ]
-    names = ("arrived", "waiting", "earlier", "failed", "gone", "cancelled")
+    names = ("arrived", "waiting", "failed", "gone")
     return {"silent": silent.id} | {
         name: deliver(subscription, state, now - timedelta(minutes=minutes), attempts).id
         for name, (subscription, state, minutes, attempts) in zip(names, made, strict=True)

@@ -62,9 +62,11 @@ MESSAGE_SEEN = """async (messages) => {
 # Pages whose main button follows what is read before it is pressed, or that show something else:
 # a list, an editor, an open menu at their end.
 READ_FIRST = (
-    "check check-de check-follow-ups question-newer consent connections question-dark-chosen "
-    "question-ar form-voice try try-follow-up join token-new"  # nothing lies over the last field
-).split()
+    *("check", "check-de", "check-follow-ups", "question-newer", "consent", "connections"),
+    *("question-dark-chosen", "question-ar"),
+    *("form-voice", "try", "try-follow-up"),  # nothing lies over a question that records
+    *("join", "token-new"),  # nothing lies over the last field
+)
 FILLED_IN = [
     each
     for each in ALL

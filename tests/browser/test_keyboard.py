@@ -103,17 +103,3 @@ def test_an_account_is_changed_and_deleted_by_keyboard_alone(site: ExampleSite) 
         page.keyboard.press("Enter")
 
         expect(page.locator("h1")).to_have_text("Your account is deleted.")
-
-
-def test_a_delivery_is_looked_at_and_sent_again_by_keyboard_alone(site: ExampleSite) -> None:
-    with window(site.browser, site.address, storage_state=site.signed_in) as page:
-        page.goto(site.data.delivery)
-        reach(page, "Headers and answer")
-        page.keyboard.press("Enter")
-        expect(page.get_by_label("Headers as they were sent").first).to_be_visible()
-        page.keyboard.press("Tab")
-        expect(page.get_by_label("Headers as they were sent").first).to_be_focused()
-        page.goto(site.data.delivery)
-        reach(page, "Send again")
-        page.keyboard.press("Enter")
-        expect(page.locator("p:focus")).to_contain_text("It goes out again.")

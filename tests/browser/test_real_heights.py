@@ -5,7 +5,7 @@ test_accessibility.py has one window of each page.
 
 import pytest
 
-from tests.browser.conftest import ExampleSite, OpenWindow
+from tests.browser.conftest import ExampleSite
 from tests.browser.example_steps import ALL, ExamplePage
 from tests.browser.long.example_long import LONG
 from tests.browser.tab_order import (
@@ -20,7 +20,6 @@ from tests.browser.tab_order import (
 from tests.browser.test_accessibility import problems
 
 PHONE = (390, 664)
-LONG_REFUSING = [example for example in LONG if example.refused]
 LOOKS = [(320, "dark", "rtl"), (390, "light", "ltr"), (1280, "light", "ltr")]
 
 
@@ -31,7 +30,7 @@ def test_refusals_main_buttons_and_focused_controls_are_visible_in_every_window(
     site: ExampleSite, long_site: ExampleSite, example: ExamplePage, size: tuple[int, int]
 ) -> None:
     with open_in(long_site if example in LONG else site, example, size) as page:
-        assert example not in (*REFUSING, *LONG_REFUSING) or message_is_seen(page)
+        assert example not in REFUSING or message_is_seen(page)
         assert example not in FILLED_IN or main_button_is_seen(page)
         assert hidden_stops(page) == []
 
@@ -50,27 +49,3 @@ def test_the_bar_of_a_draft_covers_no_focused_control_on_a_phone(
     example = next(example for example in ALL if example.name == name)
     with open_in(site, example, PHONE) as page:
         assert hidden_stops(page) == []
-
-
-def test_copy_buttons_move_nothing_when_their_script_runs(
-    site: ExampleSite, open_window: OpenWindow
-) -> None:
-    """Else a refused field that has the focus would leave the window."""
-    share = next(example for example in ALL if example.name == "share")
-    with site.open(share) as page:
-        copy = page.get_by_role("button", name="Copy")
-        top_of_last_part = (
-            "() => document.querySelector('#website-label').getBoundingClientRect().top"
-        )
-        assert copy.count() > 0
-        with_buttons = page.evaluate(top_of_last_part)
-
-        page.route("**/*.js*", lambda route: route.fulfill(content_type="text/javascript"))
-        page.reload()
-        assert copy.count() == 0
-        assert page.evaluate(top_of_last_part) == with_buttons
-
-    with open_window(java_script_enabled=False) as page:
-        page.goto(site.data.share)
-        assert page.locator("[data-copy-from]:visible").count() == 0
-        assert page.evaluate(top_of_last_part) < with_buttons

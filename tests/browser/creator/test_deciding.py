@@ -1,13 +1,13 @@
 """Trying, publishing and sending back a draft in a real browser, also while the server is slow."""
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import ExampleSite, fill_in
 from tests.browser.creator_steps import edit, saved, stored
 from tests.browser.example_data import write
 from tests.browser.example_texts import ROTA
-from tests.browser.respondent_steps import press
+from tests.browser.respondent_steps import lose_the_answer, press
 from webapp.base.database import utc_now
 from webapp.records.drafts import Draft
 
@@ -68,15 +68,9 @@ def test_publishing_shows_progress_and_happens_once(page: Page, draft: Draft) ->
     assert page.evaluate("sent") == ["publish"]
 
 
-@pytest.mark.parametrize("arrives", [False, True])
 def test_a_save_without_a_response_keeps_the_text_and_claims_nothing(
-    site: ExampleSite, troubled: Page, draft: Draft, *, arrives: bool
+    site: ExampleSite, troubled: Page, draft: Draft
 ) -> None:
-    def lose_the_answer(route: Route) -> None:
-        if arrives:
-            route.fetch()
-        route.abort("internetdisconnected")
-
     edit(troubled, "goal", "Written on a train")
     troubled.route("**/goal", lose_the_answer)
     with troubled.expect_event("requestfailed"):

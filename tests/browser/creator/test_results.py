@@ -161,65 +161,40 @@ def test_a_response_is_deleted_and_brought_back_by_keyboard(
     expect(undo).to_have_count(0)
 
 
-LOOKS = [(390, "light", "rtl"), (1280, "dark", "ltr")]
-LEVELS = "0012457899876543210012345678998765432100112345678987654321000000"
-HEARD = "We lost the key, and then the late shift could not lock up at all."
-SENT = "We lost the key, and then nobody of the late shift could lock up."
-HOST = "engine.example"
-STATES = [
-    {"transcript_state": TranscriptState.DONE, "transcript": HEARD, "text": SENT},
-    {"transcript_state": TranscriptState.FAILED, "text": ""},
-    {"transcript_state": TranscriptState.SILENT, "text": ""},
-    {"transcript_state": TranscriptState.WAITING, "text": "", "levels": None},
-    {"transcript_state": TranscriptState.NONE, "transcriber": "", "text": "I typed it as well."},
-]
-
-
 @pytest.fixture
 def spoken(site: ExampleSite) -> Any:
-    """A form with recordings in every state of their words."""
     with site.app.app_context():
-        spoken = make_voice_form(
-            site.data.account_id, title="Spoken", responseMode="voice_preferred"
-        )
+        spoken = make_voice_form(site.data.account_id, responseMode="voice_preferred")
+        sent = {"transcript_state": TranscriptState.DONE, "transcript": "Heard", "text": "Sent"}
         content = sound("webm", "voice", 3.0)
-        for state in STATES:
-            values = {"transcriber": HOST, "levels": LEVELS, "duration_ms": 3000} | state
-            make_stored_answer(spoken, secrets.token_hex(16), content=content, **values)
+        given = {"levels": "0123456789876543" * 4, "duration_ms": 3000, "content": content}
+        make_stored_answer(spoken, secrets.token_hex(16), **sent, **given)
         return spoken
 
 
 def test_a_recording_is_played_from_where_one_likes(page: Page, spoken: Any) -> None:
-    for view in ("/people?spoken=1", ""):
-        page.goto(f"/forms/{spoken.id}{view}")
-        assert problems(page, LOOKS) == {}
     asked: list[str] = []
     page.route("**/att_*", lambda route: (asked.append(range_of(route)), route.continue_()))
-    page.get_by_role("listitem").filter(has_text=SENT).get_by_role("link").first.click()
-    boxes = [page.get_by_text(words).bounding_box() for words in (SENT, HEARD)]
-    assert boxes[0]
-    assert boxes[1]
-    assert boxes[0]["y"] == boxes[1]["y"]
-    assert boxes[0]["x"] < boxes[1]["x"]
-    assert problems(page, LOOKS) == {}
+    page.goto(f"/forms/{spoken.id}/people")
+    page.get_by_role("link", name="Anonymous").first.click()
+    expect(page.get_by_text("Heard")).to_be_visible()
+    assert problems(page, [(390, "light", "rtl"), (1280, "dark", "ltr")]) == {}
     assert asked == []
 
     heard = page.locator("audio").evaluate(PLAYED)
 
     assert heard == pytest.approx(3, abs=0.1)
     assert asked[0].startswith("bytes=")
-    expect(page.locator("audio-player [data-time]").first).to_have_text("0:03")
-    wave = page.locator("audio-player .wave").first
+    wave = page.locator("audio-player .wave")
     box = wave.bounding_box()
     assert box is not None
     wave.click(position={"x": box["width"] / 3, "y": box["height"] / 2})
-    at = page.locator("audio").first.evaluate("(audio) => audio.currentTime")
+    at = page.locator("audio").evaluate("(audio) => audio.currentTime")
     assert at == pytest.approx(1, abs=0.1)
-    page.get_by_role("button", name="Play the recording").first.press("ArrowRight")
-    assert page.locator("audio").first.evaluate("(audio) => audio.currentTime") > 2.5
+    page.get_by_role("button", name="Play the recording").press("ArrowRight")
+    assert page.locator("audio").evaluate("(audio) => audio.currentTime") > 2.5
     with page.expect_download() as download:
         page.get_by_role("link", name="Download the recording").click()
-    assert download.value.suggested_filename.startswith("recording-")
     assert download.value.path().read_bytes() == sound("webm", "voice", 3.0)
 
 

@@ -1,7 +1,5 @@
 """What a creator is told of models and spoken answers, and how they agree to it."""
 
-import re
-
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -52,26 +50,6 @@ def problems(page: Page) -> list[str]:
         if width != 390:
             found += violations(page)
     return found
-
-
-@pytest.mark.parametrize(
-    "writer", [*(pytest.param(usual, marks=pytest.mark.prove) for usual in ("", SMALL)), LONGEST]
-)
-def test_review_and_confirm_are_readable_while_others_write(
-    page: Page, draft: Draft, server: Server, writer: str
-) -> None:
-    server.writer = writer
-    page.goto(f"/drafts/{draft.id}")
-    settings = page.locator("#settings")
-    expect(settings).to_contain_text(writer or "After a thin answer")
-    expect(settings).to_contain_text("Each person gets at most 9 questions")
-    page.locator("#context").get_by_role("link", name="Edit").click()
-    editor = page.get_by_role("textbox", name="Private context")
-    expect(editor).to_have_accessible_description(re.compile("no secrets"))
-    assert problems(page) == []
-    page.goto(f"/drafts/{draft.id}/confirm")
-    expect(page.locator(".facts")).to_contain_text("Each person gets at most 9 questions")
-    assert problems(page) == []
 
 
 def test_other_terms_are_read_before_the_form_goes_out(

@@ -28,17 +28,8 @@ def browser(
         yield running
 
 
-def begin(page: Page) -> None:
-    page.get_by_role("link", name="Try it").click()
-
-
-def answer(page: Page, text: str) -> None:
-    page.get_by_role("textbox").fill(text)
-    page.get_by_role("button", name="Continue").click()
-
-
 def test_a_recording_is_played_back_and_sent_nowhere(page: Page) -> None:
-    begin(page)
+    page.get_by_role("link", name="Try it").click()
     asked: list[str] = []
     page.on("request", lambda request: asked.append(f"{request.method} {request.url}"))
     page.get_by_role("button", name="Record your answer").click()
@@ -53,7 +44,8 @@ def test_a_recording_is_played_back_and_sent_nowhere(page: Page) -> None:
     assert [each for each in asked if not each.startswith("GET ")] == []
     assert page.evaluate("async () => (await indexedDB.databases()).length") == 0
 
-    answer(page, "Nobody knew")
+    page.get_by_role("textbox").fill("Nobody knew")
+    page.get_by_role("button", name="Continue").click()
     expect(page.get_by_text("Nobody knew").first).to_be_visible()
     posted = [each for each in asked if each.startswith("POST")]
     assert [each.rpartition("/")[2] for each in posted] == ["try"]

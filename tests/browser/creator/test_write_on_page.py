@@ -1,13 +1,11 @@
 """Words of a draft are written where they stand."""
 
-import re
-
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import ExampleSite, OpenWindow
 from tests.browser.creator_steps import by_agent, saved, stored
-from tests.browser.example_texts import ROTA, STOPPED, WHO, WRONG
+from tests.browser.example_texts import ROTA, STOPPED, WRONG
 from webapp.records.drafts import Draft
 
 SECOND = ".q:nth-child(2)"
@@ -74,34 +72,16 @@ def test_the_preview_turns_to_the_question_and_follows_each_key(
     expect(label).to_contain_text("Question 2")
     page.keyboard.type("ap")
     expect(shown).to_have_text(f"{WRONG[:4]}ap{WRONG[4:]}")
-
     page.keyboard.press("Escape")
     expect(page.get_by_text("Leave without saving?")).to_be_visible()
-    page.keyboard.press("Enter")  # Keep writing
-    page.keyboard.type("p")
-    expect(shown).to_have_text(f"{WRONG[:4]}app{WRONG[4:]}")
-    click_letter(page, page.locator(".q:first-child .q__text"), 0)
-    expect(shown).to_have_text(WHO)
-    page.locator(SECOND).get_by_role("textbox", name="Question").focus()
-    expect(shown).to_have_text(f"{WRONG[:4]}app{WRONG[4:]}")
-    page.locator(".q:first-child").get_by_role("link", name="Cancel").click()
-    expect(shown).to_have_text(WHO)
-    page.locator(SECOND).get_by_role("textbox", name="Question").focus()
-    page.keyboard.press("Escape")
     page.get_by_role("button", name="Discard changes").click()
     expect(shown).to_have_text(WRONG)
     expect(page.get_by_role("link", name="Edit question 2")).to_be_focused()
 
     page.keyboard.press("Enter")
     page.get_by_role("textbox", name="Hint").press_sequentially(" Or not.")
-    expect(page.locator("#preview .question__hint")).to_have_text(re.compile("like. Or not.$"))
     page.keyboard.press("Enter")  # a hint has one line
     saved(page, 2)
-    page.locator("#settings summary").click()
-    page.get_by_role("radio", name="Type only").check()
-    saved(page, 3)
-    expect(label).to_contain_text("Question 2")
-
     page.get_by_role("link", name="Add a question").click()
     page.keyboard.type("What")  # before the editor has come
     expect(label).to_contain_text("Question 4")

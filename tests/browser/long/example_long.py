@@ -8,11 +8,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from playwright.sync_api import Page
-
-from tests.browser.example_data import connect, creator, published, respond, throw, write
-from tests.browser.example_pages import ExamplePage, at, press
+from tests.browser.example_data import connect, creator, published, respond, write
+from tests.browser.example_pages import ExamplePage, at
 from tests.browser.example_texts import EMAIL
+from webapp.answers import trash
 from webapp.base.database import utc_now
 from webapp.base.vocabulary import Scope
 from webapp.drafts import editing, revisions
@@ -60,7 +59,8 @@ def make_long_data() -> LongData:
     agent = connect(account_id, "long", f"Agent {UNBROKEN}", [*Scope], now - timedelta(days=30))
     for title in TITLES[1:]:
         write(account_id, content(title), agent, now)
-    throw(account_id, published(account_id, content(TITLES[0]), agent, now).id, now)
+    thrown = published(account_id, content(TITLES[0]), agent, now).id
+    trash.delete_form(account_id, thrown, now=now - timedelta(days=2))
     form = published(account_id, content(TITLES[0]), agent, now - timedelta(days=400))
     for number in range(RESPONSES):
         words = (NAMES[number % 5], ANSWERS[number % 5], ANSWERS[(number + 1) % 5])
@@ -81,56 +81,25 @@ def _changed(account_id: str, agent: str, now: datetime) -> str:
     return draft.id
 
 
-def editing_question(page: Page, data: Any) -> None:
-    page.goto(f"{data.draft}/questions/20/edit")
-
-
-def checking(page: Page, data: Any) -> None:
-    """All twenty questions answered."""
-    page.goto(data.asks)
-    for number in range(QUESTIONS_MAX):
-        before = page.title()
-        page.locator("#answer").fill(ANSWERS[number % 5])
-        press(page, "Continue")
-        page.wait_for_function("before => document.title !== before", arg=before)
-
-
-def changed_meanwhile(page: Page, data: Any) -> None:
-    """Publish now, on a page that shows an older revision."""
-    page.goto(f"{data.draft}/confirm")
-    page.locator("input[name=revision]").first.evaluate("field => { field.value = 1 }")
-    page.locator("#confirm-button button").click()
-    page.wait_for_load_state()
-
-
-def first_person(page: Page, data: Any) -> None:
-    page.goto(f"{data.form}/people")
-    page.locator("[data-view] a[href*='/people/']").first.click()
-    page.wait_for_url("**/people/*")
-
-
-RESPONDENT = [
-    ExamplePage("question", at("{data.asks}")),
-    ExamplePage("check", checking),
-]
+RESPONDENT = [ExamplePage("question", at("{data.asks}"))]
 CREATOR = [
-    ExamplePage("inbox", at("/drafts")),
-    ExamplePage("tidy", at("/drafts/tidy")),
-    ExamplePage("review", at("{data.draft}")),
-    ExamplePage("review-question", editing_question),
-    ExamplePage("try", at("{data.draft}/try")),
-    ExamplePage("confirm", at("{data.draft}/confirm")),
-    ExamplePage("confirm-stale", changed_meanwhile, refused=409),
-    ExamplePage("history", at("{data.draft}/history")),
-    ExamplePage("forms", at("/forms")),
-    ExamplePage("trash", at("/forms/trash")),
-    ExamplePage("share", at("{data.form}/share")),
-    ExamplePage("results", at("{data.form}")),
-    ExamplePage("results-people", at("{data.form}/people")),
-    ExamplePage("results-person", first_person),
-    ExamplePage("results-settings", at("{data.form}/settings")),
-    ExamplePage("form-delete", at("{data.form}/delete")),
-    ExamplePage("connections", at("/connections")),
+    ExamplePage(name, at(path))
+    for name, path in {
+        "inbox": "/drafts",
+        "review": "{data.draft}",
+        "review-question": "{data.draft}/questions/20/edit",
+        "try": "{data.draft}/try",
+        "confirm": "{data.draft}/confirm",
+        "history": "{data.draft}/history",
+        "forms": "/forms",
+        "trash": "/forms/trash",
+        "share": "{data.form}/share",
+        "results": "{data.form}",
+        "results-people": "{data.form}/people",
+        "results-settings": "{data.form}/settings",
+        "form-delete": "{data.form}/delete",
+        "connections": "/connections",
+    }.items()
 ]
 LONG = [
     *(replace(one, name=f"long-{one.name}") for one in RESPONDENT),

@@ -18,10 +18,7 @@ from tests.programs import CHROMIUM_ARGS
 from tests.tls import Website, certified, https_server
 from webapp.drafts.form_settings import allow_embedding
 
-PROFILES = {
-    "third-party cookies blocked": {"cookie_controls_mode": 1, "block_third_party_cookies": True},
-    "every cookie and storage blocked": {"default_content_setting_values": {"cookies": 2}},
-}
+BLOCKED = {"default_content_setting_values": {"cookies": 2}}  # and every storage of pages
 # our server of the test speaks plain http; htmx sets the focus where the browser would not
 EXPECTED = re.compile("Mixed Content|Blocked autofocusing")
 
@@ -70,31 +67,6 @@ def sites(port: int, link: Link) -> Sites:
 
 
 @contextmanager
-def profile(
-    browser: Browser,
-    chromium: str,
-    folder: Path,
-    settings: dict[str, Any],
-    *arguments: str,
-    base_url: str | None = None,
-) -> Iterator[BrowserContext]:
-    """A browser with settings that people make, not pages."""
-    (folder / "Default").mkdir(parents=True)
-    (folder / "Default" / "Preferences").write_bytes(orjson.dumps({"profile": settings}))
-    context = browser.browser_type.launch_persistent_context(
-        folder,
-        executable_path=chromium,
-        args=[*CHROMIUM_ARGS, *arguments],
-        base_url=base_url,
-        ignore_https_errors=True,
-    )
-    try:
-        yield context
-    finally:
-        context.close()
-
-
-@contextmanager
 def usual(browser: Browser, **options: Any) -> Iterator[BrowserContext]:
     context = browser.new_context(ignore_https_errors=True, **options)
     try:
@@ -124,11 +96,15 @@ def finish(frame: FrameLocator) -> None:
     expect(frame.get_by_role("heading", level=1)).to_contain_text("Thank you.")
 
 
-@pytest.mark.parametrize("settings", PROFILES.values(), ids=PROFILES)
 def test_a_form_is_answered_in_an_iframe_without_cookies(
-    browser: Browser, chromium_path: str, tmp_path: Path, sites: Sites, settings: dict[str, Any]
+    browser: Browser, chromium_path: str, tmp_path: Path, sites: Sites
 ) -> None:
-    with profile(browser, chromium_path, tmp_path / "profile", settings) as context:
+    folder = tmp_path / "profile"
+    (folder / "Default").mkdir(parents=True)
+    (folder / "Default" / "Preferences").write_bytes(orjson.dumps({"profile": BLOCKED}))
+    with browser.browser_type.launch_persistent_context(
+        folder, executable_path=chromium_path, args=CHROMIUM_ARGS, ignore_https_errors=True
+    ) as context:
         complaints = watch(context, [sites.allowed, sites.link.address])
         page = context.pages[0]
         page.goto(sites.frame())

@@ -1,15 +1,8 @@
 """Typed text is kept: reloads, network failures, server errors, blocked cookies."""
 
-import re
-from collections.abc import Iterator
+from playwright.sync_api import Page, expect
 
-import pytest
-from flask import Flask
-from playwright.sync_api import Browser, BrowserContext, Page, expect
-
-from tests.browser.respondent.test_embedding import profile
-from tests.browser.respondent_steps import Link, asked, fail, finish, give, lose_the_answer, press
-from tests.browsing import watch
+from tests.browser.respondent_steps import Link, asked, fail, give, lose_the_answer, press
 
 
 def test_unsent_text_survives_a_reload_and_is_cleared_by_saving(page: Page) -> None:
@@ -46,12 +39,6 @@ def test_unsent_text_survives_its_tab_without_revealing_the_session_key(
     assert link.texts() == ["Me"]
 
 
-def choose_language(page: Page, language: str) -> None:
-    """Choose a language in the footer."""
-    page.locator(".languages summary").first.click()
-    press(page, language)
-
-
 def test_retry_waits_grow_and_end_when_the_network_returns(troubled: Page, link: Link) -> None:
     troubled.clock.install(time=0)
     troubled.clock.pause_at(60)
@@ -80,53 +67,3 @@ def test_an_answer_that_was_stored_but_not_confirmed_is_stored_once(
     expect(note).to_contain_text("They are saved once, even if they were saved before.")
     asked(troubled, 2)
     assert (link.sessions(), link.texts()) == (1, ["Me"])
-
-
-@pytest.fixture(scope="module")
-def refusing_cookies(
-    browser: Browser,
-    chromium_path: str,
-    tmp_path_factory: pytest.TempPathFactory,
-    served: Flask,
-) -> Iterator[BrowserContext]:
-    """A profile whose settings block all cookies, and with them every storage of pages."""
-    settings = {"default_content_setting_values": {"cookies": 2}}
-    address = served.config["SETTINGS"].public_url
-    folder = tmp_path_factory.mktemp("profile")
-    with profile(browser, chromium_path, folder, settings, base_url=address) as context:
-        yield context
-
-
-@pytest.fixture
-def cookieless(refusing_cookies: BrowserContext, link: Link) -> Iterator[Page]:
-    """A tab of the profile, which can keep nothing of the tab before."""
-    complaints = watch(refusing_cookies, [link.address])
-    page = refusing_cookies.new_page()
-    try:
-        page.goto(link.path)
-        yield page
-        assert refusing_cookies.cookies() == []
-        assert complaints == []
-    finally:
-        page.close()
-
-
-def test_a_browser_without_cookies_answers_a_whole_form(cookieless: Page, link: Link) -> None:
-    give(cookieless, "Me")
-    asked(cookieless, 2)
-    press(cookieless, "Back")
-    asked(cookieless, 1)
-    expect(cookieless.locator("#answer")).to_have_value("Me")
-    give(cookieless, "Mira")
-    asked(cookieless, 2)
-    choose_language(cookieless, "Deutsch")
-    expect(cookieless).to_have_title(re.compile("Frage 2 von 3"))
-    cookieless.reload()
-    expect(cookieless).to_have_title(re.compile("Frage 2 von 3"))
-    choose_language(cookieless, "English")
-    for number in (2, 3):
-        asked(cookieless, number)
-        give(cookieless, f"answer {number}")
-    finish(cookieless, "Sam")
-
-    assert (link.sessions(), link.texts()) == (1, ["Mira", "answer 2", "answer 3"])

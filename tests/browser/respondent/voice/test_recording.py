@@ -4,13 +4,12 @@ import re
 from contextlib import suppress
 
 import pytest
-from playwright.sync_api import Browser, Error as PlaywrightError, Page, Route, expect
+from playwright.sync_api import Browser, Error as PlaywrightError, Page, expect
 from sqlalchemy import select
 
 from tests.browser.respondent.voice.steps import (
     UPLOADS,
     SpokenLink,
-    choose,
     kept_in_browser,
     record,
     says,
@@ -18,7 +17,6 @@ from tests.browser.respondent.voice.steps import (
 )
 from tests.browser.respondent_steps import asked, press
 from tests.browsing import window
-from tests.voice.audio_files import not_plain
 from webapp.base.database import db
 from webapp.base.vocabulary import TranscriptState
 from webapp.records.responses.recordings import Recording
@@ -45,19 +43,6 @@ def test_an_answer_is_recorded_with_a_pause_heard_and_sent(page: Page, link: Spo
     assert 1500 <= stored.duration_ms <= 6000
     assert link.texts() == [""]
     assert kept_in_browser(page) == 0
-
-
-def test_what_a_phone_recorded_is_played_in_a_browser_that_does_not_know_it(
-    page: Page, link: SpokenLink
-) -> None:
-    choose(page, not_plain("caf_alac"), "memo", "application/octet-stream")
-    says(page, "Your recording is here.")
-    press(page, "Play the recording")
-    page.wait_for_function("() => document.querySelector('voice-recorder audio').played.length")
-    press(page, "Continue")
-    asked(page, 2)
-
-    assert link.sound()[8:12] == b"WAVE"
 
 
 def test_a_recording_may_replace_another_one_and_one_that_is_sent(
@@ -204,31 +189,3 @@ def test_words_that_are_deleted_again_do_not_come_back(page: Page, link: SpokenL
     assert link.texts() == [""]
     with link.app.app_context():
         assert db.session.scalars(select(Recording.next_at)).all() == [None]
-
-
-def test_a_page_looks_at_once_and_as_long_as_somebody_stays(page: Page) -> None:
-    page.clock.install()
-    looks: list[Route] = []
-
-    def nothing_yet(route: Route) -> None:
-        looks.append(route)
-        route.fulfill(status=204)
-
-    def looked(seconds: float) -> int:
-        looks.clear()
-        for _ in range(round(seconds * 5)):
-            page.clock.run_for(200)
-            page.wait_for_timeout(30)
-        return len(looks)
-
-    page.route("**/transcript*", nothing_yet)
-
-    record(page)
-    press(page, "Stop")
-    says(page, "Your recording is here.")
-
-    assert looked(0.6) >= 1
-    often = looked(8)
-    assert often >= 5
-    looked(20)
-    assert 1 <= looked(8) < often
