@@ -70,17 +70,6 @@ def test_a_request_takes_one_connection_and_holds_none_after_it(app: Flask) -> N
 
 
 @in_postgresql
-def test_a_read_leaves_no_transaction_open() -> None:
-    states = read_rows(text("SELECT state FROM pg_stat_activity WHERE pid = pg_backend_pid()"))
-    others = text(
-        "SELECT count(*) FROM pg_stat_activity"
-        " WHERE datname = current_database() AND state LIKE 'idle in transaction%'"
-    )
-
-    assert (len(states), read_rows(others)[0][0]) == (1, 0)
-
-
-@in_postgresql
 @pytest.mark.parametrize("idle_seconds", [0.0, 60.0])
 def test_an_idle_connection_that_the_server_closed_is_replaced(
     monkeypatch: pytest.MonkeyPatch, idle_seconds: float
@@ -140,18 +129,6 @@ def test_a_transaction_whose_connection_ends_under_it_is_not_repeated() -> None:
         with pytest.raises(OperationalError):
             db.session.scalar(BACKEND)
         db.session.rollback()
-
-
-@in_postgresql
-def test_a_connection_whose_rollback_failed_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    with only_fresh_connections():
-        left = db.engine.raw_connection()
-        left.cursor().execute("SELECT 1")
-        with monkeypatch.context() as patch:
-            patch.setattr(postgresql.Connection, "rollback", lambda _self: None)
-            left.close()
-
-        assert read_rows(ACCOUNTS) == []
 
 
 @contextmanager

@@ -15,10 +15,8 @@ from sqlalchemy import Connection, bindparam, delete, select, text, update
 from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
 
 from tests.databases import both_databases
-from tests.factories import make_account, make_answer, make_draft, make_form
+from tests.factories import make_account, make_draft
 from tests.races.threads import rows, together
-from webapp.app.factory import create_app
-from webapp.base.config import Settings
 from webapp.base.database import (
     core_transaction,
     db,
@@ -28,7 +26,6 @@ from webapp.base.database import (
 )
 from webapp.base.database.prepared_statements import run
 from webapp.records.accounts.models import Account
-from webapp.records.responses.models import Answer
 
 # of each connection to SQLite; what undoes a statement stays in memory
 SETTINGS = {
@@ -134,17 +131,6 @@ def test_a_transaction_that_cannot_begin_frees_the_lock(
 
 
 @both_databases
-def test_a_block_that_rolls_back_and_goes_on_commits_nothing(app: Flask) -> None:
-    with app.app_context():
-        make_account(name="Robin")
-        with write_transaction() as connection:
-            connection.execute(update(Account).values(name="Kim"))
-            db.session.rollback()
-
-        assert read_rows(select(Account.name)) == [("Robin",)]
-
-
-@both_databases
 def test_more_threads_than_connections_get_their_turn(app: Flask) -> None:
     together(app, [make_account] * 80)
 
@@ -159,43 +145,6 @@ def test_errors_do_not_repeat_the_parameters_of_a_statement(app: Flask) -> None:
             make_account(email="ann@example.com", name="canary")
 
     assert "canary" not in str(caught.value)
-
-
-def test_the_log_of_sqlite_stays_small_under_writers_and_readers(tmp_path: Path) -> None:
-    app = create_app(
-        Settings(
-            public_url="http://127.0.0.1:8000",
-            database_url=f"sqlite:///{tmp_path}/small.sqlite3",
-            secret_key="only-for-tests-only-for-tests-only-for-tests",
-            data_folder=tmp_path,
-        )
-    )
-    with app.app_context():
-        db.create_all()
-        form = make_form(make_account().id)
-    ended = threading.Event()
-
-    def read() -> None:
-        while not ended.wait(0.02):
-            with app.app_context():
-                db.session.execute(select(Answer.id).limit(500)).all()
-
-    readers = [threading.Thread(target=read) for _ in range(2)]
-    for reader in readers:
-        reader.start()
-    sizes = []
-    for _ in range(300):
-        with app.app_context():
-            make_answer(form, secrets.token_urlsafe(24))
-        sizes.append((tmp_path / "small.sqlite3-wal").stat().st_size)
-    ended.set()
-    for reader in readers:
-        reader.join()
-    with app.app_context():
-        db.engine.dispose()
-
-    assert max(sizes) <= 4 * 1024 * 1024
-    assert max(sizes) > 2 * 1024 * 1024  # else nothing was shown
 
 
 def test_what_is_erased_leaves_no_bytes_in_the_file_of_sqlite(

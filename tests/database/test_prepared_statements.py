@@ -49,12 +49,6 @@ def test_a_list_is_one_parameter(others: list[str]) -> None:
     )
 
 
-def test_columns_of_one_name_keep_their_places() -> None:
-    form = make_form(make_account().id)
-
-    assert read_rows(select(Form.id, Account.id).join(Account)) == [(form.id, form.account_id)]
-
-
 def test_a_failure_is_one_of_sqlalchemy_without_values() -> None:
     make_account(email="robin@example.org")
     (robin,) = read_rows(select(*Account.__table__.c))

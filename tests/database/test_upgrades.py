@@ -13,7 +13,6 @@ from sqlalchemy import NullPool, create_engine, text
 from tests.command import DATA_KEYS, PROGRAM, ROOT, askback, environment
 from tests.databases import both_empty_databases
 from tests.proof.loaded import Server
-from tests.runtime.installations import next_version
 from tests.services import free_port
 from tests.webapp.test_cli import running
 from webapp.app.cli import main
@@ -110,31 +109,6 @@ def test_a_program_starts_on_a_newer_schema_that_serves_it(
 
     with running(tmp_path / "data", int(variables["PORT"]), **others) as server:
         assert server.poll() is None
-
-
-@both_empty_databases
-def test_an_upgrade_is_in_the_audit_trail(
-    variables: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    next_version(tmp_path, monkeypatch)
-    here = CliRunner(env=variables)
-
-    for _ in range(2):
-        assert here.invoke(main, ["migrate"]).exit_code == 0
-
-    printed = here.invoke(main, ["audit", "--json"]).stdout.splitlines()
-    events = [json.loads(line) for line in printed]
-    assert [(event["event"], event["actor"]) for event in events] == [("migrated", "operator")]
-
-
-@both_empty_databases
-def test_a_schema_stores_the_oldest_revision_it_serves(variables: dict[str, str]) -> None:
-    engine = create_engine(variables["DATABASE_URL"], poolclass=NullPool)
-    with engine.connect() as connection:
-        marks = connection.execute(text("SELECT revision, serves, version FROM schema_marks")).all()
-
-    assert marks == [(schema.newest(), schema.oldest_served(), version("askback"))]
-    assert schema.oldest_served() in schema.revisions()
 
 
 def small_disk(folder: Path, size: str) -> tuple[str, ...]:

@@ -1,24 +1,10 @@
 """The columns of a content are the same in its tables, as a row and as values by name."""
 
-from typing import Any, get_args, get_type_hints
-
 import pytest
 
 from webapp.base.vocabulary import FollowUpAuthor, FollowUpCondition, FollowUpMode
 from webapp.records.content import model
 from webapp.records.drafts import Draft
-
-
-def columns_of(table: type[Any]) -> dict[str, object]:
-    """The types of the mapped columns by name."""
-    hints = get_type_hints(table).items()
-    return {name: get_args(hint)[0] for name, hint in hints if "Mapped" in str(hint)}
-
-
-def test_values_by_name_have_the_columns_of_the_table() -> None:
-    assert get_type_hints(model.DraftUpdate) == columns_of(model.Content)
-    assert set(model.CONTENT_COLUMNS) == columns_of(model.Content).keys()
-
 
 PREPARED = model.PreparedFollowUp(
     text="What happened then?",
@@ -48,13 +34,6 @@ def test_questions_of_an_agent_keep_their_follow_ups(
 ) -> None:
     made = model.merged({"questions": questions}, BEFORE, by_agent=True)["questions"]
     assert {row["id"]: row.get("follow_ups") for row in made} == kept
-
-
-def test_questions_of_a_creator_have_the_follow_ups_that_their_page_sent() -> None:
-    made = model.merged(
-        {"questions": [model.QuestionRow(id="q_1", text="One?")]}, BEFORE, by_agent=False
-    )
-    assert "follow_ups" not in made["questions"][0]
 
 
 def test_the_confirmed_hash_covers_them() -> None:

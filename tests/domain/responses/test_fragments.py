@@ -112,13 +112,3 @@ def test_a_cursor_belongs_to_one_state_of_one_response() -> None:
 def test_what_is_no_cursor_is_refused(cursor: str) -> None:
     with pytest.raises(InvalidInput, match="cursor"):
         read([answer(1, "q", "a")], cursor)
-
-
-def test_a_page_has_room_for_the_recordings_of_its_answers() -> None:
-    answers = [answer(number, "", "", "voice") for number in range(100)]
-
-    most = max(len(page) for page in pages(answers))
-
-    assert most == completed.PAGE_BYTES // (
-        completed.EXCHANGE_BYTES + completed.ATTACHMENT_BYTES + len("q_10")
-    )

@@ -1,14 +1,10 @@
 """Every table has an owner, and is deleted before what its rows refer to."""
 
-from http import HTTPStatus
-
 import pytest
 from flask import Flask
 
-from api.openapi.operations import EXTENSIONS, OPERATIONS
 from webapp.base import ownership
 from webapp.base.database import db
-from webapp.base.errors import ErrorCode
 
 OWNERS = {
     "response_sessions": ownership.OF_SESSION,
@@ -59,12 +55,3 @@ def test_rows_of_an_account_are_deleted_children_first(app: Flask) -> None:
         parents = {key.column.table.name for key in db.metadata.tables[name].foreign_keys}
         assert not parents & set(order[:place]), name
     assert set(order) == db.metadata.tables.keys() - set(ownership.OF_NOBODY)
-
-
-@pytest.mark.parametrize(
-    "operation", [*OPERATIONS, *EXTENSIONS], ids=lambda operation: operation.path
-)
-def test_the_document_lists_a_code_under_its_status(operation: object) -> None:
-    listed: dict[HTTPStatus, tuple[ErrorCode, ...]] = operation.codes
-
-    assert all(code.status is status for status, codes in listed.items() for code in codes)
