@@ -1,16 +1,11 @@
 """What people see before they scroll, in real windows; one tab that shows page after page."""
 
-import re
-
 from playwright.sync_api import Browser, expect
 
 from tests.browser.conftest import ExampleSite, OpenWindow
 from tests.browsing import window
 from tests.factories import make_draft
 from tests.voice.factories import make_voice_form
-from webapp.base.database import utc_now
-from webapp.drafts import editing
-from webapp.records.content.draft_input import parse_draft_input
 
 # of the buttons in the window, those with the colour of the main one
 GREEN = """() => {
@@ -62,20 +57,3 @@ def test_a_draft_is_decided_on_its_first_screen(site: ExampleSite, open_window: 
                 break
         else:
             raise AssertionError("more than twelve presses")
-
-
-def test_waiting_drafts_are_seen_from_another_tab(
-    site: ExampleSite, open_window: OpenWindow
-) -> None:
-    with open_window() as page:
-        for path in ("/account", "/connections"):
-            page.goto(path)
-            before = page.locator("#waiting-count").get_attribute("data-count")
-            expect(page).to_have_title(re.compile(rf"^\({before}\) "))
-            with site.app.app_context():
-                fields = parse_draft_input({"title": "One more", "questions": ["Why?"]})
-                editing.create_draft(site.data.account_id, fields, author="grt_1", now=utc_now())
-            page.evaluate("document.body.dispatchEvent(new Event('app:poll'))")
-            expect(page).to_have_title(re.compile(rf"^\({int(before or 0) + 1}\) "))
-            icon = page.locator("link[rel=icon]").get_attribute("href")
-            assert (icon or "").endswith("icon-waiting.svg")

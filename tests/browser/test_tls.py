@@ -3,23 +3,19 @@
 The browser trusts the one certificate and resolves our invented names to this machine only.
 """
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import parse_qs, parse_qsl, quote, urlencode, urlsplit
+from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 import pytest
-from authlib.oauth2.rfc7636 import create_s256_code_challenge
 from playwright.sync_api import Browser, Error as PlaywrightError, expect, sync_playwright
 from urllib3 import BaseHTTPResponse, HTTPSConnectionPool
 
-from tests.browser import example_texts as texts
 from tests.browser.conftest import sign_in
 from tests.browser.example_data import ExampleData, make_example_data
 from tests.browser.example_texts import EMAIL, PASSWORD
 from tests.browsing import window
-from tests.oauth.flow import bearer
 from tests.programs import CHROMIUM_ARGS
 from tests.services import free_port
 from tests.serving import serving
@@ -31,7 +27,6 @@ from webapp.web.limiter import limiter
 
 HOST = "ask.fernhill.example"
 AGENT = "agent.example"
-VERIFIER = "a-verifier-of-at-least-forty-three-characters-long"
 COOKIE = "__Host-askback_session"
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
@@ -111,32 +106,6 @@ def front(chromium_path: str, tmp_path_factory: pytest.TempPathFactory) -> Itera
 @pytest.fixture(autouse=True)
 def _fresh_limits(front: Front) -> None:
     limiter.reset()
-
-
-def test_an_agent_gets_consent_a_token_and_the_answers(front: Front) -> None:
-    redirect = f"{front.elsewhere}/callback"
-    metadata = {"client_name": "An agent", "redirect_uris": [redirect]}
-    metadata["token_endpoint_auth_method"] = "none"
-    registered = front.ask("POST", "/oauth/register", json.dumps(metadata))
-    assert registered.status == 201, registered.data
-    client = {"client_id": registered.json()["client_id"], "redirect_uri": redirect}
-    challenge = create_s256_code_challenge(VERIFIER)
-    asking = texts.ASKING | client | {"code_challenge": challenge}
-    with front.window(storage_state=front.signed_in, others=[redirect]) as page:
-        page.goto(f"/oauth/authorize?{urlencode(asking)}")
-        page.get_by_role("button", name="Allow", exact=True).click()
-        page.wait_for_url(f"{redirect}?*")
-        returned = dict(parse_qsl(urlsplit(page.url).query))
-
-    assert (returned["state"], returned["iss"]) == ("st4te", front.address)
-    redeemed = {"grant_type": "authorization_code", "code": returned["code"]}
-    form = client | redeemed | {"code_verifier": VERIFIER}
-    answer = front.ask("POST", "/oauth/token", urlencode(form), **FORM)
-    assert answer.status == 200, answer.data
-    form_id = front.data.results.rpartition("/")[2]
-    access = bearer(answer.json()["access_token"])
-    answers = front.ask("GET", f"/api/forms/{form_id}/responses", **access).json()
-    assert answers["responseCount"] == 12
 
 
 def test_a_creator_confirms_and_people_answer(front: Front) -> None:

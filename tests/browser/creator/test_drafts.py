@@ -137,39 +137,22 @@ def test_changes_of_an_agent_leave_an_open_editor_alone(
     expect(page.get_by_role("alert")).to_contain_text("From the agent")
 
 
-def order(site: ExampleSite, draft: Draft) -> list[int]:
-    """The first places of the questions, as they stand now."""
-    ids = [question["id"] for question in draft.questions]
-    return [ids.index(question["id"]) for question in stored(site, draft).questions]
-
-
-def test_dragging_and_keys_and_buttons_give_the_same_order(
-    site: ExampleSite, page: Page, draft: Draft
-) -> None:
+def test_dragging_and_keys_move_a_question(site: ExampleSite, page: Page, draft: Draft) -> None:
     page.get_by_role("link", name="Edit question 3").focus()
     page.keyboard.press("Alt+ArrowUp")
     saved(page, 2)
     expect(page.get_by_role("link", name="Edit question 2")).to_be_focused()
-    by_keys = order(site, draft)
+    assert texts(site, draft) == [ASKED[0], ASKED[2], ASKED[1]]
     page.get_by_role("button", name="Undo").click()
     saved(page, 3)
-    page.get_by_role("button", name="Move question 3 up").click()
-    saved(page, 4)
-    by_button = order(site, draft)
-    page.get_by_role("button", name="Undo").click()
-    saved(page, 5)
-    second = page.locator("#question-list > li").nth(1)
-    second.evaluate("(row) => row.scrollIntoView({ block: 'center' })")
-    grip = page.locator("[data-grip]").nth(2)
-    grip.hover()  # which may scroll
+    page.locator("[data-grip]").nth(2).hover()  # which may scroll
     target = page.locator("#question-list > li").nth(1).bounding_box()
     page.mouse.down()
     page.mouse.move(target["x"] + 20, target["y"] + 8, steps=6)
     page.mouse.up()
-    saved(page, 6)
-    by_drag = order(site, draft)
+    saved(page, 4)
 
-    assert by_keys == by_button == by_drag == [0, 2, 1]
+    assert texts(site, draft) == [ASKED[0], ASKED[2], ASKED[1]]
 
 
 def test_text_typed_during_a_save_is_kept(page: Page) -> None:

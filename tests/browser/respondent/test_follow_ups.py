@@ -14,7 +14,6 @@ from tests.browser.respondent_steps import (
     Link,
     finish,
     give,
-    page_with,
     press,
 )
 from tests.browsing import look, sideways, violations
@@ -107,23 +106,6 @@ def test_a_follow_up_has_an_address_a_title_and_the_focus(page: Page, link: Link
     for width, scheme in ((320, "dark"), (1280, "light")):
         look(page, width=width, scheme=scheme)
         assert violations(page) + sideways(page) == []
-
-
-UNCOVERED = """() => {
-  const box = document.querySelector("#answer").getBoundingClientRect();
-  const bar = document.querySelector(".actions--main").getBoundingClientRect();
-  return box.top >= 0 && box.bottom <= bar.top;
-}"""
-
-
-@page_with({"width": 640, "height": 400})
-def test_in_a_low_window_the_sheet_is_not_behind_the_buttons(page: Page) -> None:
-    give(page, SHORT)
-    followed(page)
-
-    expect(page.locator("#answer")).to_be_focused()
-    page.wait_for_function(UNCOVERED)
-    expect(page.get_by_role("heading", level=1)).to_be_in_viewport()
 
 
 def test_the_browsers_back_goes_over_follow_ups(page: Page, link: Link) -> None:

@@ -7,16 +7,12 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
-from sqlalchemy import update
 
 from tests.browser.respondent_steps import Link, answer_all, asked, give, press
 from tests.browser.tab_order import hidden_stops
 from tests.browsing import sideways, violations, window
 from tests.factories import make_form, make_response
 from tests.pages.respondent_client import storage_away
-from webapp.base.database import db
-from webapp.records.forms import Form
-from webapp.web.form_body_limits import FORM_BODY_MAX_BYTES
 
 LONG = "One line of a very long story.\n" * 60
 PHONE = {"width": 390, "height": 664}  # the least room beside what is written
@@ -193,27 +189,3 @@ def test_a_failed_save_keeps_the_text(
 
         asked(page, 2)
     assert link.texts() == [LONG]
-
-
-def test_a_too_large_body_is_reported_in_the_viewport(page: Page, link: Link) -> None:
-    body = "answer=" + "x" * FORM_BODY_MAX_BYTES  # no box could hold it without being slow
-    page.route("**/q/1", lambda route: route.continue_(post_data=body))
-    give(page, LONG)
-
-    expect(page.get_by_text("That is too much at once.")).to_be_in_viewport(ratio=1)
-    expect(page.locator("#answer")).to_have_value(LONG)
-    assert link.texts() == []
-
-
-def test_a_full_form_is_reported_in_the_viewport(page: Page, link: Link) -> None:
-    with link.app.app_context():
-        full = update(Form).values(answer_bytes=link.app.config["SETTINGS"].limit_form_bytes)
-        db.session.execute(full)
-        db.session.commit()
-    give(page, LONG)
-
-    expect(page.locator("#answer-error")).to_be_in_viewport(ratio=1)
-    expect(page.locator("#answer")).to_be_focused()
-    expect(page.locator("#answer")).to_have_value(LONG)
-    assert is_sound(page)
-    assert link.texts() == []

@@ -39,23 +39,6 @@ def test_unsent_text_survives_its_tab_without_revealing_the_session_key(
     assert link.texts() == ["Me"]
 
 
-def test_retry_waits_grow_and_end_when_the_network_returns(troubled: Page, link: Link) -> None:
-    troubled.clock.install(time=0)
-    troubled.clock.pause_at(60)
-    troubled.context.set_offline(True)
-    give(troubled, "A long story")
-    for seconds in (2, 5, 15, 30, 30):
-        line = troubled.get_by_text(f"Not saved yet. Trying again in {seconds} s.")
-        expect(line).to_be_visible()
-        troubled.clock.run_for(seconds * 1000)
-    troubled.clock.resume()
-
-    troubled.context.set_offline(False)
-
-    asked(troubled, 2)
-    assert link.texts() == ["A long story"]
-
-
 def test_an_answer_that_was_stored_but_not_confirmed_is_stored_once(
     troubled: Page, link: Link
 ) -> None:

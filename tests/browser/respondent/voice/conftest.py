@@ -13,17 +13,13 @@ from tests.conftest import delete_rows
 from tests.programs import launched
 from tests.voice.audio_files import samples, wav
 from tests.voice.factories import make_voice_form
-from webapp.pages.respondent import recordings
-
-SECONDS = 6
-LIMIT = 8
 
 
 @pytest.fixture(scope="session")
 def spoken(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The file that the microphone plays, over and over."""
     file: Path = tmp_path_factory.mktemp("microphone") / "voice.wav"
-    file.write_bytes(wav(samples("voice", SECONDS)))
+    file.write_bytes(wav(samples("voice", 6)))
     return file
 
 
@@ -41,11 +37,3 @@ def link(served: Flask) -> Iterator[SpokenLink]:
         form = make_voice_form(questions=QUESTIONS)
     yield SpokenLink(served, served.config["SETTINGS"].public_url, f"/r/{form.share_token}", form)
     delete_rows(served)
-
-
-@pytest.fixture
-def short_limit(served: Flask, monkeypatch: pytest.MonkeyPatch) -> int:
-    """The seconds that a recording may take here, for pages and for the server."""
-    monkeypatch.setitem(served.jinja_env.globals, "RECORDING_MAX_SECONDS", LIMIT)
-    monkeypatch.setattr(recordings, "RECORDING_MAX_SECONDS", LIMIT)
-    return LIMIT

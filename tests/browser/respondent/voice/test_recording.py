@@ -4,8 +4,7 @@ import re
 from contextlib import suppress
 
 import pytest
-from playwright.sync_api import Browser, Error as PlaywrightError, Page, expect
-from sqlalchemy import select
+from playwright.sync_api import Browser, Error as PlaywrightError, Page, Route, expect
 
 from tests.browser.respondent.voice.steps import (
     UPLOADS,
@@ -15,11 +14,8 @@ from tests.browser.respondent.voice.steps import (
     says,
     speak,
 )
-from tests.browser.respondent_steps import asked, press
-from tests.browsing import window
-from webapp.base.database import db
-from webapp.base.vocabulary import TranscriptState
-from webapp.records.responses.recordings import Recording
+from tests.browser.respondent_steps import asked, give, press
+from tests.browsing import look, press_until, sideways, violations, window
 from webapp.voice.audio_store import AudioStoreUnavailable, FolderStore
 
 
@@ -43,33 +39,6 @@ def test_an_answer_is_recorded_with_a_pause_heard_and_sent(page: Page, link: Spo
     assert 1500 <= stored.duration_ms <= 6000
     assert link.texts() == [""]
     assert kept_in_browser(page) == 0
-
-
-def test_a_recording_may_replace_another_one_and_one_that_is_sent(
-    page: Page, link: SpokenLink
-) -> None:
-    page.route(UPLOADS, lambda _route: None)
-    record(page)
-    press(page, "Stop")
-    says(page, "Sending your recording.")
-    press(page, "Start over")
-    press(page, "Yes, delete it")
-    says(page, "Up to 10 minutes.")
-    page.unroute(UPLOADS)
-    speak(page)
-    press(page, "Start over")
-    says(page, "Delete this recording?")
-    press(page, "Keep it")
-    says(page, "Your recording is here.")
-    press(page, "Start over")
-    press(page, "Yes, delete it")
-    says(page, "Up to 10 minutes.")
-    assert kept_in_browser(page) == 0
-    speak(page)
-    press(page, "Continue")
-    asked(page, 2)
-
-    assert [bool(row.answer_id) for row in link.recordings()] == [True]
 
 
 def test_continue_waits_for_the_bytes_and_goes_on_by_itself(page: Page, link: SpokenLink) -> None:
@@ -97,28 +66,6 @@ def test_after_an_offline_minute_the_recording_is_sent_once(
 
     says(troubled, "Your recording is here.")
     assert len(link.recordings()) == 1
-
-
-# what the recorder says, also for less than a second
-LISTEN = """() => {
-  window.said = [];
-  const line = document.querySelector("[data-status]");
-  new MutationObserver(() => said.push(line.textContent)).observe(line, { childList: true });
-}"""
-
-
-def test_a_recording_ends_at_the_limit_and_says_so_before(
-    short_limit: int, page: Page, link: SpokenLink
-) -> None:
-    page.evaluate(LISTEN)
-    record(page)
-    says(page, "Your recording is here.")
-    said = page.evaluate("said")
-    (stored,) = link.recordings()
-
-    assert "Recording. Time left: 0:01." in said
-    assert "That is all that fits. Sending your recording." in said
-    assert 0.7 * short_limit * 1000 <= stored.duration_ms <= short_limit * 1000
 
 
 def is_away(*_arguments: object) -> None:
@@ -178,14 +125,98 @@ def test_a_recording_survives_its_tab(browser: Browser, link: SpokenLink) -> Non
     context.close()
 
 
-def test_words_that_are_deleted_again_do_not_come_back(page: Page, link: SpokenLink) -> None:
-    speak(page)
-    link.set_recordings(transcript_state=TranscriptState.DONE, transcript="Mira did")
-    expect(page.locator("#answer")).to_have_value("Mira did", timeout=8000)
-    page.locator("#answer").fill("")
-    press(page, "Continue")
-    asked(page, 2)
+def test_a_recording_that_waited_too_long_is_made_again(troubled: Page, link: SpokenLink) -> None:
+    speak(troubled)
+    troubled.locator("#answer").fill("My words")
+    link.erase_recordings()
+    press(troubled, "Continue")
 
-    assert link.texts() == [""]
-    with link.app.app_context():
-        assert db.session.scalars(select(Recording.next_at)).all() == [None]
+    missing = "your recording is not on the server any more"
+    expect(troubled.get_by_role("alert")).to_contain_text(missing)
+    expect(troubled.locator("#answer")).to_have_value("My words")
+    look(troubled, width=390)
+    assert violations(troubled) + sideways(troubled) == []
+    press(troubled, "Add it to my answer")
+    says(troubled, "Your recording is here.")
+    press(troubled, "Continue")
+    asked(troubled, 2)
+    assert len(link.recordings()) == 1
+
+
+HIDDEN = """Object.defineProperty(document, "hidden", { configurable: true, value: true });
+document.dispatchEvent(new Event("visibilitychange"))"""
+
+
+def test_a_recording_in_a_tab_that_is_hidden_can_go_on(page: Page) -> None:
+    record(page)
+    page.evaluate(HIDDEN)
+    says(page, "Interrupted at 0:0")
+    press(page, "Go on")
+    says(page, "Recording.")
+    press(page, "Stop")
+    says(page, "Your recording is here.")
+
+
+SCRIPT = re.compile(r"/js/recorder\.js")
+WAITS = "One moment, the page gets ready to record."
+FAILED = "The page could not load what recording needs."
+
+
+@pytest.fixture
+def held(page: Page) -> list[Route]:
+    """The requests for the script of the recorder, which get no answer."""
+    routes: list[Route] = []
+    page.route(SCRIPT, lambda route: routes.append(route))
+    return routes
+
+
+def let_through(page: Page, held: list[Route]) -> None:
+    while not held:  # the request may be heard of after what the page says
+        page.wait_for_timeout(10)
+    held.pop().continue_()
+
+
+def test_the_keyboard_alone_records_at_the_first_press(page: Page, held: list[Route]) -> None:
+    button = page.get_by_role("button", name="Record your answer")
+    press_until(page, "Tab", lambda: button.evaluate("(it) => it === document.activeElement"))
+    page.keyboard.press("Enter")
+    says(page, WAITS)
+    expect(button).to_be_focused()
+    let_through(page, held)
+    says(page, "Recording.")
+
+    expect(page.get_by_role("button", name="Stop")).to_be_focused()
+    page.wait_for_timeout(1500)
+    page.keyboard.press("Enter")
+    says(page, "Your recording is here.")
+
+
+def test_nobody_is_recorded_long_after_the_press(page: Page, held: list[Route]) -> None:
+    page.clock.install()
+    press(page, "Record your answer")
+    says(page, WAITS)
+    page.clock.fast_forward(8000)
+    says(page, FAILED)
+    let_through(page, held)
+
+    says(page, "Up to 10 minutes.")
+    expect(page.locator("voice-recorder")).to_have_attribute("data-state", "idle")
+    record(page)
+
+
+def test_without_the_script_people_type_and_a_later_press_records(
+    troubled: Page, link: SpokenLink
+) -> None:
+    troubled.route(SCRIPT, lambda route: route.abort())
+    press(troubled, "Record your answer")
+    says(troubled, FAILED)
+    look(troubled, width=320)
+    assert violations(troubled) + sideways(troubled) == []
+    give(troubled, "Typed")
+    asked(troubled, 2)
+    troubled.unroute(SCRIPT)
+    record(troubled)
+    press(troubled, "Continue")
+    asked(troubled, 3)
+
+    assert link.texts() == ["Typed", ""]

@@ -12,7 +12,7 @@ from tests.browser.test_accessibility import problems
 from tests.browsing import look, sideways, squeezed, window
 from tests.voice.factories import make_voice_form
 
-SEEN_ELSEWHERE = {"framed", "loading", "unloaded"}  # by test_frames.py and test_loading.py
+SEEN_ELSEWHERE = {"framed", "loading", "unloaded"}  # by test_frames.py and test_recording.py
 
 
 # together with the long proofs, every pair of width and scheme
