@@ -30,12 +30,11 @@ from webapp.drafts import confirmations, editing, publishing, reviews
 from webapp.drafts.agreement import VoiceAgreement
 from webapp.drafts.editing import Repeatable
 from webapp.drafts.publishing import Published
-from webapp.drafts.reviews import clean_note
 from webapp.oauth.guard import Caller, acting_agent, authenticate, current_caller, require_scope
 from webapp.records import drafts
 from webapp.records.content.draft_input import parse_draft_input, parse_follow_ups
 from webapp.records.content.model import DraftUpdate, wrong_field
-from webapp.records.drafts import Draft, get_draft
+from webapp.records.drafts import Draft, clean_note, get_draft
 from webapp.records.forms import FormLink
 from webapp.web.wakeups import wakeups
 
@@ -51,7 +50,7 @@ def sent_note() -> str | None:
     header = request.headers.get(HEADER, "")
     with suppress(UnicodeDecodeError):
         if _ENCODED.fullmatch(header):
-            return clean_note(unquote_to_bytes(header).decode(), HEADER)
+            return clean_note(unquote_to_bytes(header).decode(), HEADER, by_agent=True)
     raise wrong_field(
         HEADER,
         "is not percent-encoded UTF-8",

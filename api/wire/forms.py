@@ -41,13 +41,13 @@ def share_url(public_url: str, share_token: str) -> str:
     return f"{public_url}/r/{share_token}"
 
 
-def form_settings(of: content.AnyContent) -> FormSettings:
+def form_settings(of: content.Content) -> FormSettings:
     """Return all settings of a draft or of a form."""
     found = content.form_settings(of)
     return cast(FormSettings, {name: getattr(found, field) for name, field in _SETTINGS})
 
 
-def shown_questions(of: content.AnyContent) -> list[OutputQuestion]:
+def shown_questions(of: content.Content) -> list[OutputQuestion]:
     """Return the questions without their prepared follow-ups, which have a path of their own."""
     rows = of.questions
     if any("follow_ups" in row for row in rows):

@@ -29,7 +29,7 @@ from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import DeliveryState, TranscriptState
 from webapp.records.accounts.models import Account
 from webapp.records.events import EventDelivery
-from webapp.records.responses.counters import DayCount, DaySpending
+from webapp.records.responses.counters import DaySpending
 from webapp.records.responses.models import Answer
 from webapp.records.responses.recordings import Recording
 from webapp.voice import audio_inspection, transcripts
@@ -203,9 +203,9 @@ def test_what_sounds_is_counted_not_what_its_container_claims(
     assert outcome(app, recording)[0] == (DONE if heard else NONE)
     with app.app_context():
         assert len(stored(recording).levels or "") == 64
-        assert all(row.spent >= 3000 for row in db.session.query(DaySpending))
-        if heard:
-            assert db.session.query(DayCount).one().transcribed_ms >= 3000
+        spent = [row.spent for row in db.session.query(DaySpending)]
+        assert min(spent, default=3000) >= 3000
+        assert bool(spent) == bool(heard)
 
 
 @pytest.mark.parametrize("asked", [0, 1])

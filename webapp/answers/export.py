@@ -1,7 +1,7 @@
 """Rows for the CSV and JSON exports, and their recordings."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from sqlalchemy import BigInteger, Executable, bindparam, func, select, tuple_, type_coerce
 
@@ -32,7 +32,7 @@ class HeardRecording(NamedTuple):
 
 
 def recordings_of(
-    answers: Iterable[recordings.GivenAnswer], *, with_transcripts: bool = False
+    answers: Iterable[Any], *, with_transcripts: bool = False
 ) -> dict[str, HeardRecording]:
     """Return the recordings of these answers by answer id; no statement if all were typed."""
     ids = recordings.spoken_ids(answers)

@@ -24,7 +24,7 @@ from webapp.base.text import token_hash
 from webapp.follow_ups.rules import most_asked
 from webapp.records.accounts.models import Account
 from webapp.records.content import model as content
-from webapp.records.content.model import AnyContent, Content, QuestionRow
+from webapp.records.content.model import Content, QuestionRow
 from webapp.records.follow_ups import AskedFollowUp, read_follow_ups
 from webapp.records.forms import Form, is_full, shared_form
 from webapp.records.languages import language_of_content, language_of_shared
@@ -333,7 +333,7 @@ def version_of(text: str | None, recording_id: str | None) -> str:
     return hashlib.sha256(f"{recording_id or ''} {text}".encode()).hexdigest()[:VERSION_CHARS]
 
 
-def most_asked_with(writer: str, of: AnyContent) -> int:
+def most_asked_with(writer: str, of: Content) -> int:
     """Return the most questions one respondent can be asked; `writer`: a model, "" for rules."""
     if writer or not content.asks_follow_ups(of):
         return content.most_questions(of)

@@ -12,7 +12,7 @@ from webapp.answers.by_question import SHOWN_COLUMNS, ShownAnswer
 from webapp.base.database import among, read_rows
 from webapp.base.errors import ErrorCode, NotFound
 from webapp.base.vocabulary import FollowUpState
-from webapp.records.content.model import AnyContent, asks_follow_ups
+from webapp.records.content.model import Content, asks_follow_ups
 from webapp.records.follow_ups import FollowUp
 from webapp.records.forms import FormRow
 from webapp.records.responses import models
@@ -59,7 +59,7 @@ class AnswerThread(NamedTuple):
 
 
 def follow_ups_of(
-    content: AnyContent, answers: Iterable[ShownAnswer]
+    content: Content, answers: Iterable[ShownAnswer]
 ) -> dict[str, list[ShownFollowUp]]:
     """Return the follow-ups in the threads of these answers by answer id, in two statements."""
     shown = {each.id: each.session_id for each in answers}
@@ -92,7 +92,7 @@ def first_answers(answers: Sequence[ShownAnswer]) -> list[ShownAnswer]:
 
 
 def threads_of(
-    content: AnyContent, people: Sequence[models.SessionAnswers]
+    content: Content, people: Sequence[models.SessionAnswers]
 ) -> dict[str, list[AnswerThread]]:
     """Return all threads of each respondent by session id, in one statement."""
     asked: dict[str, list[AskedQuestion]] = defaultdict(list)
@@ -106,7 +106,7 @@ def threads_of(
 
 
 def _threads(
-    content: AnyContent, answers: list[models.AnswerRow], asked: list[AskedQuestion]
+    content: Content, answers: list[models.AnswerRow], asked: list[AskedQuestion]
 ) -> list[AnswerThread]:
     """Return the threads in the order of their first answers; those without one come last."""
     given = {each.question_id: each for each in answers}

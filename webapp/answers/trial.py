@@ -13,7 +13,7 @@ from typing import NamedTuple
 from webapp.answers.steps import Step, Steps
 from webapp.base.vocabulary import FollowUpMode
 from webapp.follow_ups.rules import Decision, Thread
-from webapp.records.content.model import AnyContent, form_settings
+from webapp.records.content.model import Content, form_settings
 from webapp.records.follow_ups import AskedFollowUp
 from webapp.records.languages import language_of_content, language_to_ask_in
 
@@ -69,7 +69,7 @@ class Trial:
         ]
 
 
-def steps_of(trial: Trial, content: AnyContent) -> Steps:
+def steps_of(trial: Trial, content: Content) -> Steps:
     """Return all questions that are asked at this point."""
     return Steps(content.questions, trial.follow_ups, trial.answers, trial.skipped)
 
@@ -93,7 +93,7 @@ def answer(trial: Trial, step: Step, text: str) -> Trial:
     )
 
 
-def skip(trial: Trial, content: AnyContent, step: Step) -> Trial:
+def skip(trial: Trial, content: Content, step: Step) -> Trial:
     """Return the trial with a question skipped, and the answers to its follow-ups taken back."""
     taken = {step.question_id}
     if not step.asked:
@@ -111,7 +111,7 @@ def leave(trial: Trial, step: Step, typed: str) -> Trial:
 
 
 def to_decide(
-    trial: Trial, content: AnyContent, step: Step, *, page_language: str
+    trial: Trial, content: Content, step: Step, *, page_language: str
 ) -> Thread | NoRoom | None:
     """Return the thread to decide about, or why none is considered; None if it was decided."""
     known = decided_after(trial, step)
@@ -125,13 +125,13 @@ def to_decide(
     )
 
 
-def remaining(trial: Trial, content: AnyContent, step: Step) -> int:
+def remaining(trial: Trial, content: Content, step: Step) -> int:
     """Return how many follow-ups to the same scripted question may still be asked."""
     cap = form_settings(content).max_followups_per_question
     return cap - len(_asked_because_of(trial, content, step))
 
 
-def decide(trial: Trial, content: AnyContent, step: Step, came: Decided, made: Decision) -> Trial:
+def decide(trial: Trial, content: Content, step: Step, came: Decided, made: Decision) -> Trial:
     """Return the trial with the decision about an answer, and the question that it asks."""
     key = answer_key(trial, step.question_id)
     decided = replace(trial, decided=trial.decided | {key: came})
@@ -159,13 +159,13 @@ def decided_after(trial: Trial, step: Step) -> Decided | None:
     return trial.decided.get(answer_key(trial, step.question_id))
 
 
-def _asked_because_of(trial: Trial, content: AnyContent, step: Step) -> list[AskedFollowUp]:
+def _asked_because_of(trial: Trial, content: Content, step: Step) -> list[AskedFollowUp]:
     """Return the follow-ups to the scripted question of a step."""
     parent = content.questions[step.place.number - 1]
     return [each for each in trial.follow_ups if each.parent_question_id == parent["id"]]
 
 
-def _lack_of_room(trial: Trial, content: AnyContent, step: Step) -> NoRoom | None:
+def _lack_of_room(trial: Trial, content: Content, step: Step) -> NoRoom | None:
     of_parent = _asked_because_of(trial, content, step)
     limits = form_settings(content)
     if limits.follow_up_mode is FollowUpMode.NONE:

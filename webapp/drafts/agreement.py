@@ -16,7 +16,7 @@ from webapp.base.errors import ErrorCode, StateConflict
 from webapp.base.vocabulary import ON_THIS_SERVER, ResponseMode
 from webapp.records.accounts.models import Account
 from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
-from webapp.records.content.model import AnyContent, asks_follow_ups
+from webapp.records.content.model import Content, asks_follow_ups
 from webapp.records.forms import Form, FormRow, get_form, owned_form
 
 
@@ -62,7 +62,7 @@ class Agreement(NamedTuple):
     writer: WriterAgreement = BY_RULES
     asker: AskerAgreement = AskerAgreement()
 
-    def used_by(self, content: AnyContent) -> "Agreement":
+    def used_by(self, content: Content) -> "Agreement":
         """Return the terms that apply to a form with this content."""
         is_typed = content.response_mode is ResponseMode.TEXT_ONLY
         writer = self.writer if asks_follow_ups(content) else BY_RULES
@@ -82,7 +82,7 @@ class Shown(NamedTuple):
     on_page: Agreement = Agreement()
     offered: Agreement = Agreement()
 
-    def confirmed(self, content: AnyContent) -> Agreement:
+    def confirmed(self, content: Content) -> Agreement:
         """Return the terms of a form with this content; it has no recordings, or no model, if the
         page named none.
 

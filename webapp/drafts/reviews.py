@@ -4,7 +4,6 @@ Sending a draft back voids its earlier confirmations. It stays sent back until a
 new revision, or the creator keeps, confirms or publishes it. The creator's own edits do not count.
 """
 
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
@@ -12,7 +11,6 @@ from typing import NamedTuple
 from sqlalchemy import bindparam, func, or_, select
 
 from webapp.base.database import among, db, read_rows, write_transaction
-from webapp.base.errors import refused_character
 from webapp.base.vocabulary import DraftStatus, ReviewState
 from webapp.drafts.confirmations import ConfirmationRow, is_current
 from webapp.drafts.revisions import find_last_by_agent
@@ -186,7 +184,6 @@ def notes_on_questions(draft: drafts.Draft) -> dict[str, str]:
 
 
 NOTES_SHOWN = 10  # the newest notes on revisions that the creator has not seen
-_REFUSED = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 class AgentNote(NamedTuple):
@@ -195,21 +192,6 @@ class AgentNote(NamedTuple):
     revision: int
     author: str
     text: str
-
-
-def clean_note(text: str, name: str) -> str | None:
-    """Return the note as stored, without surrounding space; None if it is empty.
-
-    name    the field that holds the note, for the message
-    raises  InvalidInput `validation_failed` when the note is too long or not one line of text
-    """
-    if len(text) > drafts.AGENT_NOTE_MAX_CHARS:
-        problem = f"has {len(text)} characters; at most {drafts.AGENT_NOTE_MAX_CHARS} are allowed"
-        raise wrong_field(name, problem, "Say in half a sentence why, or send no note.")
-    if found := _REFUSED.search(text):
-        problem = refused_character(found[0], found.start() + 1)
-        raise wrong_field(name, problem, "Send one line of text without that character.")
-    return text.strip() or None
 
 
 def list_notes(draft: drafts.Draft, since: int) -> list[AgentNote]:

@@ -14,22 +14,23 @@ from webapp.records.content.model import Content, DraftUpdate, wrong_field
 
 AGENT_NOTE_MAX_CHARS = 300  # half a sentence next to a change, and some room
 CREATOR_NOTE_MAX_CHARS = 500  # why a draft is sent back or discarded
-_REFUSED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
-def clean_note(text: str) -> str | None:
-    """Return the note as stored, without surrounding space; None if empty. It may have many lines.
+def clean_note(text: str, name: str = "note", *, by_agent: bool = False) -> str | None:
+    """Return the note as stored, without surrounding space; None if empty. Only creators' notes
+    may have more lines than one.
 
-    raises  InvalidInput `validation_failed`, `invalid_text`
+    name    the field that holds the note
+    raises  InvalidInput `validation_failed`
     """
-    note = text.strip()
-    if len(note) > CREATOR_NOTE_MAX_CHARS:
-        problem = f"has {len(note)} characters; at most {CREATOR_NOTE_MAX_CHARS} are allowed"
-        raise wrong_field("note", problem, "Shorten the note.")
-    if found := _REFUSED.search(note):
+    note, most = text.strip(), AGENT_NOTE_MAX_CHARS if by_agent else CREATOR_NOTE_MAX_CHARS
+    if len(note) > most:
+        problem = f"has {len(note)} characters; at most {most} are allowed"
+        raise wrong_field(name, problem, "Shorten it to half a sentence, or send no note.")
+    if found := _CONTROLS.search(note if by_agent else re.sub("[\t\n]", " ", note)):
         problem = refused_character(found[0], found.start() + 1)
-        code = ErrorCode.INVALID_TEXT
-        raise wrong_field("note", problem, "Leave that character out.", code)
+        raise wrong_field(name, problem, "Send the note without that character.")
     return note or None
 
 

@@ -132,8 +132,8 @@ _LIST = (
     )
     .where(Form.account_id == sa.bindparam("account_id"), Form.deleted_at.is_(None))
     .order_by(Form.published_at.desc(), Form.id.desc())
+    .limit(sa.bindparam("most"))
 )
-_NEWEST = _LIST.limit(sa.bindparam("most"))
 _HEADS = sa.select(*(Form.__table__.c[name] for name in FormHead._fields)).where(
     database.among(Form.id, "forms"), Form.deleted_at.is_(None)
 )
@@ -142,20 +142,14 @@ _ONE = sa.select(*FORM_COLUMNS).where(_OWNED)
 _LOCK = sa.select(Form.completed_stamp).where(_OWNED).with_for_update(key_share=True)
 
 
-def list_forms(account_id: str) -> list[FormSummaryRow]:
-    """Return all forms of the account, including closed ones, newest first.
+def list_forms(account_id: str, most: int = 10**9) -> list[FormSummaryRow]:
+    """Return the newest forms of the account, including closed ones, newest first.
 
     It selects only what a summary shows: with whole rows, `GET /api/forms` of 1,000 forms takes
     3.1 times as long on SQLite, and 4.2 times on PostgreSQL.
     """
-    return list(map(FormSummaryRow._make, database.read_rows(_LIST, account_id=account_id)))
-
-
-def list_newest_forms(account_id: str, most: int) -> list[FormSummaryRow]:
-    """Return the first `most` forms of `list_forms`."""
-    return list(
-        map(FormSummaryRow._make, database.read_rows(_NEWEST, account_id=account_id, most=most))
-    )
+    found = database.read_rows(_LIST, account_id=account_id, most=most)
+    return list(map(FormSummaryRow._make, found))
 
 
 def get_form(account_id: str, form_id: str) -> FormRow:

@@ -11,7 +11,7 @@ from sqlalchemy import bindparam, select
 
 from webapp.base.database import read_rows
 from webapp.base.text import normalized
-from webapp.records.content.model import AnyContent, QuestionRow
+from webapp.records.content.model import Content, QuestionRow
 from webapp.records.forms import Form, form_of, shared_form
 
 PHRASED = ("en", "es", "de", "fr", "pt-BR", "ar")
@@ -45,7 +45,7 @@ def language_of_questions(questions: Sequence[QuestionRow]) -> str:
     return _recognised(*(each["text"] for each in questions))
 
 
-def language_of_content(content: AnyContent) -> str:
+def language_of_content(content: Content) -> str:
     """Return the language of the questions of a draft or a form, or else of its other texts.
 
     See `recognise` for the tag.
@@ -63,7 +63,7 @@ def language_of_content(content: AnyContent) -> str:
     )
 
 
-def has_phrases(content: AnyContent) -> bool:
+def has_phrases(content: Content) -> bool:
     """Return False if the content is in a language that the built-in question does not have."""
     return language_of_content(content) in {"", *PHRASED}
 

@@ -21,10 +21,9 @@ from webapp.base.errors import ErrorCode, InputModel, NotConfirmed, SentBack, St
 from webapp.base.sealing import request_state_key, signer
 from webapp.base.vocabulary import Scope
 from webapp.drafts.publishing import Published
-from webapp.drafts.reviews import clean_note
 from webapp.records.content import draft_input
 from webapp.records.content.model import AgentUpdate, GivenFollowUps
-from webapp.records.drafts import AGENT_NOTE_MAX_CHARS, Draft, get_revision
+from webapp.records.drafts import AGENT_NOTE_MAX_CHARS, Draft, clean_note, get_revision
 
 LIVES_MILLIS = 15 * 60 * 1000
 STATE_MAX_CHARS = 512
@@ -169,7 +168,7 @@ def create_form_draft(call: Call, given: NewDraft) -> wire.ReviewedDraft:
     yet: give its `reviewUrl` to the creator, who alone can confirm it, in a browser; then call
     `publish_form_draft`.
     """
-    note = clean_note(given.note, "note")
+    note = clean_note(given.note, by_agent=True)
     return _reviewed(create_draft(call.caller, _bounded(given), agent_note=note))
 
 
@@ -184,7 +183,7 @@ def update_form_draft(call: Call, given: DraftChanges) -> wire.ReviewedDraft:
     """Replaces the fields that are sent, in a draft that is not published. A change has to be
     confirmed anew by the creator, at `reviewUrl`.
     """
-    note = clean_note(given.note, "note")
+    note = clean_note(given.note, by_agent=True)
     changes = _bounded(given)
     return _reviewed(update_draft(call.caller, given.draft_id, changes, agent_note=note))
 

@@ -99,8 +99,8 @@ def test_a_day_is_forgotten_on_the_next_one(forms: Any) -> None:
     assert sum(purge_spending(NOW)) == 0
 
     assert minutes(forms[0], "a", claimed=False, now=tomorrow)
-    assert sum(purge_spending(tomorrow)) == 4
-    assert db.session.query(DaySpending).count() == 4
+    assert sum(purge_spending(tomorrow)) == 5
+    assert db.session.query(DaySpending).count() == 5
 
 
 def test_calls_of_one_address_leave_the_rest_to_others(forms: Any) -> None:

@@ -203,7 +203,7 @@ def show_made() -> Response:
     found = agent_tokens.find_own_token(creator_id(), token_hash=token_hash(token))
     if found is None:
         return go_to(PAGE)
-    newest = forms.list_newest_forms(creator_id(), 1)
+    newest = forms.list_forms(creator_id(), 1)
     page = render_template(
         "connections/token_made.html",
         token=token,

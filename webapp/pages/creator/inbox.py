@@ -111,7 +111,7 @@ def show() -> ResponseReturnValue:
     sections: Sections = {name: [] for name in SECTIONS}
     for entry in _entries():
         sections[section_of(entry, confirmed, muted)].append(entry)
-    live = forms.list_newest_forms(creator_id(), LIVE_SHOWN)
+    live = forms.list_forms(creator_id(), LIVE_SHOWN)
     unread = count_unread([form.id for form in live])
     state = _state(sections, live, unread)
     if request.args.get("v") == state:

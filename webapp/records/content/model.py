@@ -130,8 +130,6 @@ class Content:
     public_reason: Mapped[str | None] = mapped_column(Text)
 
 
-AnyContent: TypeAlias = Content
-
 CONTENT_COLUMNS = (
     "title",
     "public_reason",
@@ -142,7 +140,7 @@ CONTENT_COLUMNS = (
 )
 
 
-def form_settings(content: AnyContent) -> FormSettings:
+def form_settings(content: Content) -> FormSettings:
     """Return all settings of a draft, a form or a row of either's columns."""
     given = content.followups_given
     return FormSettings(
@@ -154,14 +152,14 @@ def form_settings(content: AnyContent) -> FormSettings:
     )
 
 
-def most_questions(content: AnyContent) -> int:
+def most_questions(content: Content) -> int:
     """Return the most questions that one respondent gets, with follow-ups up to both caps."""
     scripted = len(content.questions)
     cap = follow_ups_cap(content.follow_up_mode, content.followups_given)
     return most_with_follow_ups(scripted, scripted * cap, content.max_total_questions)
 
 
-def asks_follow_ups(content: AnyContent) -> bool:
+def asks_follow_ups(content: Content) -> bool:
     """Return True if mode and caps leave room for a follow-up question."""
     return most_questions(content) > len(content.questions)
 
@@ -179,7 +177,7 @@ def most_with_follow_ups(scripted: int, follow_ups: int, max_total: int | None) 
     return most if max_total is None else max(scripted, min(most, max_total))
 
 
-def snapshot(content: AnyContent) -> DraftUpdate:
+def snapshot(content: Content) -> DraftUpdate:
     """Return the content columns of a draft, a form or a row of either, by name."""
     return cast(DraftUpdate, {name: getattr(content, name) for name in CONTENT_COLUMNS})
 

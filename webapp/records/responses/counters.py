@@ -35,8 +35,7 @@ _QUESTIONS = cast(sa.Table, QuestionCount.__table__)
 class DayCount(database.Base):
     """Responses completed on one UTC day; `day` counts days since the epoch.
 
-    transcribed_ms  length of the recordings that an engine got to transcribe
-    model_calls     number of requests to a model for a follow-up question
+    transcribed_ms, model_calls  left from earlier versions; nothing writes or reads them
     """
 
     __tablename__ = "day_counts"
@@ -218,12 +217,8 @@ def spend_transcription(  # noqa: PLR0913 - a value each
         longest = RECORDING_MAX_SECONDS * 1000
         narrow[f"answers {address_hash} {form_id}"] = max(form_ms // ANSWERS_OF_ADDRESS, longest)
         wide[f"answers {address_hash}"] = max(server_ms // ANSWERS_OF_ADDRESS_ON_SERVER, longest)
-    wide["minutes"] = server_ms
-    return (
-        _spend(narrow, duration_ms, now)
-        and _add(_TO_SOUND, form_id, duration_ms, form_ms, now)
-        and _spend(wide, duration_ms, now)
-    )
+    shares = narrow | {f"minutes {form_id}": form_ms} | wide | {"minutes": server_ms}
+    return _spend(shares, duration_ms, now)
 
 
 def spend_model_call(
@@ -233,11 +228,9 @@ def spend_model_call(
 
     of_form, of_server  calls per day
     """
-    return (
-        _spend({f"calls {address_hash}": max(1, of_form // CALLS_OF_ADDRESS)}, 1, now)
-        and _add(_TO_CALLS, form_id, 1, of_form, now)
-        and spend_other_call(of_server=of_server, now=now)
-    )
+    of_address = max(1, of_form // CALLS_OF_ADDRESS)
+    shares = {f"calls {address_hash}": of_address, f"calls {form_id}": of_form, "calls": of_server}
+    return _spend(shares, 1, now)
 
 
 def spend_other_call(*, of_server: int, now: datetime) -> bool:
@@ -251,31 +244,19 @@ def purge_spending(now: datetime) -> Iterator[int]:
 
 
 def _spend(shares: dict[str, int], amount: int, now: datetime) -> bool:
-    """Add to each share in turn; stop and return False at the first one that is full."""
-    return all(_add(_TO_SHARE, share, amount, most, now) for share, most in shares.items())
-
-
-def _add(statement: sa.TextClause, key: str, amount: int, most: int, now: datetime) -> bool:
-    row = {"key": key, "day": database.to_millis(now) // DAY_MILLIS, "more": amount, "most": most}
-    return bool(database.execute_autocommit(statement, **row))
-
-
-def _addition(table: str, key: str, column: str, zero: str = "") -> sa.TextClause:
-    """Return a statement that adds `:more` to a day's column unless the total exceeds `:most`.
-
-    zero  another column, which is 0 in a new row
-    """
-    total = f"{table}.{column} + excluded.{column}"
-    return sa.text(
-        f"INSERT INTO {table} ({key}, day, {column}{zero and f', {zero}'})"  # noqa: S608
-        " SELECT CAST(:key AS VARCHAR), CAST(:day AS INTEGER), CAST(:more AS BIGINT)"
-        f"{zero and ', 0'} WHERE CAST(:more AS BIGINT) <= CAST(:most AS BIGINT)"
-        f" ON CONFLICT ({key}, day) DO UPDATE SET {column} = {total}"
-        f" WHERE {total} <= CAST(:most AS BIGINT) RETURNING day"
+    """Add to each share in turn, the narrowest first; False at the first one that is full."""
+    of = {"day": database.to_millis(now) // DAY_MILLIS, "more": amount}
+    return all(
+        database.execute_autocommit(_ADD, share=share, most=most, **of)
+        for share, most in shares.items()
     )
 
 
 _TABLE = cast(sa.Table, DaySpending.__table__)
-_TO_SHARE = _addition("day_spending", "share", "spent")
-_TO_SOUND = _addition("day_counts", "form_id", "transcribed_ms", "completed")
-_TO_CALLS = _addition("day_counts", "form_id", "model_calls", "completed")
+_ADD = sa.text(
+    "INSERT INTO day_spending (share, day, spent)"
+    " SELECT CAST(:share AS VARCHAR), CAST(:day AS INTEGER), CAST(:more AS BIGINT)"
+    " WHERE CAST(:more AS BIGINT) <= CAST(:most AS BIGINT)"
+    " ON CONFLICT (share, day) DO UPDATE SET spent = day_spending.spent + excluded.spent"
+    " WHERE day_spending.spent + excluded.spent <= CAST(:most AS BIGINT) RETURNING day"
+)

@@ -8,13 +8,14 @@ from collections import namedtuple
 from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import orjson
 import sqlalchemy as sa
 from sqlalchemy.orm import InstrumentedAttribute
 
 from webapp.base.database import on_sqlite, read_rows
+from webapp.records.forms import FormHead, FormRow
 from webapp.records.responses.models import (
     ANSWER_COLUMNS,
     SESSION_COLUMNS,
@@ -31,15 +32,6 @@ from webapp.records.responses.recordings import attachments_of
 PAGE_MAX_ITEMS = 200  # answers and completions in one result page
 PAGE_MAX_BYTES = 512 * 1024  # a page fits into an agent's context
 NOW = sa.bindparam("now", type_=sa.BigInteger)
-
-
-class StampedForm(Protocol):
-    """The columns of a form that reading its responses needs."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def last_stamp(self) -> int: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +54,7 @@ def next_stamp(last_stamp: sa.ColumnElement[int]) -> sa.ColumnElement[int]:
 
 
 def read_responses(
-    form: StampedForm,
+    form: FormRow | FormHead,
     since: int | None,
     *,
     max_items: int = PAGE_MAX_ITEMS,
@@ -87,7 +79,7 @@ def read_responses(
     )
 
 
-def has_answer_after(form: StampedForm, since: int | None) -> bool:
+def has_answer_after(form: FormRow | FormHead, since: int | None) -> bool:
     """Return True if a current answer was stamped after `since` (milliseconds)."""
     if since is not None and since >= form.last_stamp:
         return False
@@ -106,15 +98,6 @@ def _between(
     return sa.and_(stamp > sa.bindparam("since"), stamp <= sa.bindparam("until"))
 
 
-def _of_completion(
-    column: sa.ColumnElement[int] | sa.ColumnElement[str] | sa.ColumnElement[object],
-) -> sa.ColumnElement[int | None] | sa.ColumnElement[object]:
-    """Return what a completion has in this column of answers: its stamp, or null."""
-    if column.key == "stamp":
-        return ResponseSession.completed_stamp.label("stamp")
-    return sa.cast(sa.null(), column.type).label(column.key)
-
-
 _IS_NEW_ANSWER = sa.and_(
     Answer.form_id == sa.bindparam("form_id"), _between(Answer.stamp), Answer.superseded.is_(False)
 )
@@ -124,7 +107,13 @@ _ANSWERS_AFTER = (
     .join(ResponseSession, ResponseSession.id == Answer.session_id)
     .where(_IS_NEW_ANSWER)
 )
-_COMPLETIONS_AFTER = sa.select(*map(_of_completion, ANSWER_COLUMNS), *SESSION_COLUMNS).where(
+_NO_ANSWER = (
+    ResponseSession.completed_stamp.label("stamp")
+    if column.key == "stamp"
+    else sa.cast(sa.null(), column.type).label(column.key)
+    for column in ANSWER_COLUMNS
+)
+_COMPLETIONS_AFTER = sa.select(*_NO_ANSWER, *SESSION_COLUMNS).where(
     ResponseSession.form_id == sa.bindparam("form_id"), _between(ResponseSession.completed_stamp)
 )
 

@@ -8,7 +8,7 @@ transaction.
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Protocol
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import InstrumentedAttribute, Mapped, mapped_column
@@ -83,15 +83,6 @@ VOICE = ResponseType.VOICE.value  # plain text, because a page compares every an
 LATE = "late:"  # prefix of answer keys that no respondent sends, or could send
 
 
-class GivenAnswer(Protocol):
-    """The columns that tell whether an answer has a recording; None in rows without an answer."""
-
-    @property
-    def id(self) -> str | None: ...
-    @property
-    def response_type(self) -> str | None: ...
-
-
 def late_answer_key(answer_id: str) -> str:
     """Return the key of the late transcript that replaces this answer."""
     return LATE + answer_id
@@ -107,12 +98,12 @@ def replaced_by_late(answer_key: InstrumentedAttribute[str]) -> sa.ColumnElement
     return sa.func.substr(answer_key, len(LATE) + 1)
 
 
-def spoken_ids(answers: Iterable[GivenAnswer]) -> list[str]:
-    """Return the ids of the answers that were given with a recording."""
+def spoken_ids(answers: Iterable[Any]) -> list[str]:
+    """Return the ids of the answers that were given with a recording; rows may lack an answer."""
     return [each.id for each in answers if each.response_type == VOICE and each.id]
 
 
-def attachments_of(answers: Iterable[GivenAnswer]) -> dict[str, AttachmentRow]:
+def attachments_of(answers: Iterable[Any]) -> dict[str, AttachmentRow]:
     """Return recordings by the id of their answer; run no statement if all were typed."""
     ids = spoken_ids(answers)
     rows = read_rows(_ATTACHMENTS, answers=ids) if ids else ()

@@ -42,7 +42,7 @@ from webapp.pages.respondent import follow_ups, form_data
 from webapp.pages.respondent.follow_ups import HOLDER, WAITER
 from webapp.records.accounts.models import Account
 from webapp.records.forms import Form
-from webapp.records.responses.counters import DayCount
+from webapp.records.responses.counters import DaySpending
 
 ANSWER = "We moved because the contract ended and procurement wanted a single vendor for everything"
 CONTEXT = "Prices rise by 17 percent in May; Acme Holding wants to sell."
@@ -178,7 +178,7 @@ def test_a_model_without_time_is_neither_counted_nor_waited_for(
     assert (row.writer, row.question_text) == ("agent", heading(page))
     assert model.asked == []
     with app.app_context():
-        assert list(db.session.scalars(select(DayCount.model_calls))) == []
+        assert list(db.session.scalars(select(DaySpending.spent))) == []
 
 
 @pytest.mark.parametrize("told", ["", "another-model at llm.example.com"], indirect=True)
