@@ -177,7 +177,7 @@ def test_a_recording_is_played_from_where_one_likes(page: Page, spoken: Any) -> 
     page.route("**/att_*", lambda route: (asked.append(range_of(route)), route.continue_()))
     page.goto(f"/forms/{spoken.id}/people")
     page.get_by_role("link", name="Anonymous").first.click()
-    expect(page.get_by_text("Heard")).to_be_visible()
+    expect(page.get_by_text("Heard", exact=True)).to_be_visible()
     assert problems(page, [(390, "light", "rtl"), (1280, "dark", "ltr")]) == {}
     assert asked == []
 

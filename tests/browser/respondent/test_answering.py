@@ -17,8 +17,6 @@ from tests.browser.respondent_steps import (
     page_with,
     press,
 )
-from tests.browser.tab_order import hidden_stops
-from tests.browsing import look, sideways, violations
 
 ABOVE_KEYBOARD = {"width": 390, "height": 384}
 LONG_QUESTION = (
@@ -119,27 +117,6 @@ def test_the_check_page_marks_unsent_text(page: Page) -> None:
     give(page, "answer 2, and all of it")
     expect(page.get_by_text("answer 2, and all of it")).to_be_visible()
     expect(left_out.and_(page.locator(":visible"))).to_have_count(0)
-
-
-def test_an_older_tab_shows_both_texts_and_its_writer_chooses(page: Page, link: Link) -> None:
-    give(page, "Me")
-    asked(page, 2)
-    older = page.context.new_page()
-    older.goto(f"{link.path}/q/2")
-    give(page, "The newer words")
-    asked(page, 3)
-
-    give(older, "The older words")
-    expect(older.get_by_role("alert").filter(has_text="in another tab")).to_be_in_viewport()
-    expect(older.locator(".newer-answer")).to_have_text("The newer words")
-    expect(older.get_by_role("heading", level=1)).to_be_focused()
-    assert hidden_stops(older) == []
-    look(older, width=320)
-    assert violations(older) + sideways(older) == []
-
-    press(older, "Keep the newer answer")
-    expect(older.locator("#answer")).to_have_value("The newer words")
-    assert older.evaluate("localStorage.length") == 0
 
 
 def test_text_typed_after_continue_is_kept(page: Page, link: Link) -> None:

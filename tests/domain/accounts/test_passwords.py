@@ -1,7 +1,6 @@
 """Which passwords are refused, and what hashing them takes."""
 
 import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -49,22 +48,6 @@ def test_other_passwords_are_accepted(password: str) -> None:
     assert credentials.check_password(password, EMAIL) == password
 
 
-@pytest.mark.parametrize(
-    "password",
-    [
-        "xkq12345\nzvw plmo",
-        "hund 20231\n katze maus",
-        "zvw 1\n2\n1999\n plmo",
-        "\u0661\u0662\u0663\u0664\u0665\n eins plmo",
-        "xkq\r\nzvw\x85plmo\u2028wv\x00\x7f",
-    ],
-)
-def test_line_ends_and_controls_count_as_punctuation(
-    password: str,
-) -> None:
-    assert credentials.check_password(password, EMAIL) == password
-
-
 @settings(max_examples=60, deadline=None)
 @given(
     st.text(
@@ -83,11 +66,6 @@ def test_any_text_is_accepted_or_refused_without_error(password: str) -> None:
     [
         "4a@b8e3g6g9i1l7o0s$5t7z2({[<|!+%" * 32,
         "6@$9156@754956611@@$@7577699$497$47@51@@" * 25,
-        "p4$$w0rd" * 128,
-        "qwertyuiop" * 102,
-        "1.1.1991" * 128,
-        "abcdefgh" * 128,
-        "\u0301\u0323" * 512,
         "\ufdfa" * credentials.PASSWORD_MAX_CHARS,
     ],
 )
@@ -104,20 +82,11 @@ def test_parallel_ratings_do_not_mix_their_addresses() -> None:
     assert {type(each) for each in rated} == {InvalidInput}
 
 
-def test_at_most_two_hashes_are_made_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    counting = Hasher()
-    monkeypatch.setattr(credentials, "HASHER", counting)
-
-    with ThreadPoolExecutor(20) as pool:
-        list(pool.map(lambda _: credentials.password_matches("hash", "password"), range(10)))
-        list(pool.map(lambda _: credentials.password_hash("password"), range(10)))
-
-    assert counting.most == credentials.HASHING_THREADS
-
-
-def test_too_many_waiting_hashes_are_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    go_on = threading.Event()
-    monkeypatch.setattr(credentials, "HASHER", Hasher(go_on))
+def test_two_hashes_are_made_at_once_and_too_many_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    hasher = Hasher()
+    monkeypatch.setattr(credentials, "HASHER", hasher)
     places = credentials.HASHING_THREADS + credentials.WAITING_FOR_HASHING
 
     with ThreadPoolExecutor(places) as pool:
@@ -125,33 +94,29 @@ def test_too_many_waiting_hashes_are_refused_at_once(monkeypatch: pytest.MonkeyP
         wait_until(lambda: not credentials._places._value, "taking all places", seconds=10)
         with pytest.raises(TooBusy, match="Too many passwords"):
             credentials.password_hash("password")
-        go_on.set()
+        hasher.go_on.set()
         assert [each.result() for each in waiting] == [True] * places
 
+    assert hasher.most == credentials.HASHING_THREADS
     assert credentials.password_hash("password")
 
 
 class Hasher:
-    """Counts concurrent calls; each takes a moment, or waits until it may go on."""
+    """Counts concurrent calls, each of which waits until it may go on."""
 
-    def __init__(self, go_on: threading.Event | None = None) -> None:
+    def __init__(self) -> None:
         self.most = self.now = 0
-        self.go_on = go_on
+        self.go_on = threading.Event()
         self.lock = threading.Lock()
 
-    def verify(self, *_given: Any) -> bool:
+    def hash(self, *_given: Any) -> bool:
         with self.lock:
             self.now += 1
             self.most = max(self.most, self.now)
-        if self.go_on:
-            assert self.go_on.wait(20)
-        else:
-            time.sleep(0.02)
+        assert self.go_on.wait(20)
         with self.lock:
             self.now -= 1
         return True
-
-    hash = verify
 
 
 def refusal(judge: Callable[[], object]) -> Exception | None:

