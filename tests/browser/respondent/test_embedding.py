@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ import orjson
 import pytest
 from playwright.sync_api import Browser, BrowserContext, FrameLocator, Page, expect
 
-from tests.browser.respondent_steps import QUESTIONS, Link
+from tests.browser.respondent_steps import QUESTIONS, Link, give as give_answer, press
 from tests.browsing import watch
 from tests.programs import CHROMIUM_ARGS
 from tests.tls import Website, certified, https_server
@@ -66,13 +65,8 @@ def sites(port: int, link: Link) -> Sites:
     return Sites(allowed, f"https://127.0.0.1:{port}", link)
 
 
-@contextmanager
-def usual(browser: Browser, **options: Any) -> Iterator[BrowserContext]:
-    context = browser.new_context(ignore_https_errors=True, **options)
-    try:
-        yield context
-    finally:
-        context.close()
+def usual(browser: Browser, **options: Any) -> BrowserContext:
+    return browser.new_context(ignore_https_errors=True, **options)
 
 
 def reload(page: Page) -> None:
@@ -87,12 +81,11 @@ def asked(frame: FrameLocator, number: int) -> None:
 
 def give(frame: FrameLocator, number: int, text: str) -> None:
     asked(frame, number)
-    frame.locator("#answer").fill(text)
-    frame.get_by_role("button", name="Continue").click()
+    give_answer(frame, text)
 
 
 def finish(frame: FrameLocator) -> None:
-    frame.get_by_role("button", name="Send to Robin Example").click()
+    press(frame, "Send to Robin Example")
     expect(frame.get_by_role("heading", level=1)).to_contain_text("Thank you.")
 
 

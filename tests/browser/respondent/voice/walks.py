@@ -29,11 +29,6 @@ SILENT = """navigator.mediaDevices.getUserMedia = async () => {
 REFUSED = """(name) => {
   navigator.mediaDevices.getUserMedia = async () => { throw new DOMException("", name); };
 }"""
-NO_SOUND = """() => {
-  window.File = class extends File {
-    constructor(_, ...rest) { super(["not a sound".repeat(10)], ...rest); }
-  };
-}"""
 REFUSALS = {
     "denied": "NotAllowedError",
     "missing": "NotFoundError",
@@ -55,12 +50,6 @@ def told(page: Page, name: str) -> str:
     line = page.locator(f"[data-status] [data-text={name}]")
     expect(line).to_be_visible(timeout=15_000)
     return name
-
-
-def choose(page: Page) -> None:
-    page.locator("input[type=file]").set_input_files(
-        {"name": "a.wav", "mimeType": "audio/wav", "buffer": b"not a sound" * 10}
-    )
 
 
 class HeldUploads:
@@ -169,36 +158,9 @@ def refused(page: Page, _link: SpokenLink) -> Iterator[str]:
         yield told(page, name)
 
 
-def from_a_file(page: Page, _link: SpokenLink) -> Iterator[str]:
-    recorder = page.locator("voice-recorder")
-    limit = recorder.get_attribute("data-max-bytes")
-    do(page, "file")
-    expect(page.locator("input[type=file]")).to_be_visible()
-    recorder.evaluate("(it) => { it.dataset.maxBytes = 10 }")
-    choose(page)
-    yield told(page, "large")
-    recorder.evaluate("(it, limit) => { it.dataset.maxBytes = limit }", limit)
-    choose(page)
-    yield told(page, "refused")
-
-
-def not_taken(page: Page, _link: SpokenLink) -> Iterator[str]:
-    """What was recorded is no sound to the server."""
-    page.evaluate(NO_SOUND)
-    do(page, "record")
-    runs(page)
-    do(page, "stop")
-    yield told(page, "kept")
-
-
 def unable(page: Page, _link: SpokenLink) -> Iterator[str]:
     line = page.locator("[data-status] [data-text]:visible")
     yield told(page, line.get_attribute("data-text") or "")
-
-
-def storing_nothing(page: Page, _link: SpokenLink) -> Iterator[str]:
-    expect(page.locator("[data-unstored]")).to_be_visible()
-    yield "ready"
 
 
 @dataclass(frozen=True)
@@ -217,7 +179,6 @@ class Walk:
 
 USUAL = ("ready", "recording", "paused", "discarding", "sending", "recovered", "sent")
 UNDELIVERED = ("unsent", "waiting", "stuck", "sent", "heard")
-WITHOUT = "Object.defineProperty(window, '{}', {{ value: {} }})"
 WALKS = [
     Walk("usual", from_first_to_last, USUAL),
     Walk("undelivered", undelivered, UNDELIVERED, refused=(503,)),
@@ -225,9 +186,5 @@ WALKS = [
     Walk("cut off", cut_off, ("asking", "held", "interrupted"), script=HELD),
     Walk("silent", silent, ("silent", "nothing"), script=SILENT),
     Walk("refused", refused, tuple(REFUSALS)),
-    Walk("not taken", not_taken, ("kept",), refused=(422,)),
-    Walk("file", from_a_file, ("large", "refused"), refused=(422,)),
     Walk("no recorder", unable, ("unsupported",), script="delete window.MediaRecorder"),
-    Walk("insecure", unable, ("insecure",), script=WITHOUT.format("isSecureContext", "false")),
-    Walk("no storage", storing_nothing, ("ready",), script=WITHOUT.format("indexedDB", "void 0")),
 ]
