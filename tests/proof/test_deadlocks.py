@@ -33,7 +33,7 @@ from webapp.voice.audio_store import audio_store
 from webapp.web.limiter import limiter
 
 COMMITS_MOST = 6
-CHANGE = Change("title", Kind.REWORDED, was="Rota", now="Newer", texts=("Rota", "Newer")).key
+CHANGE = Change("title", Kind.REWORDED, was="Rota", now="Newer").key
 Recipe = Callable[[World], Call]
 
 

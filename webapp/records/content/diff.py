@@ -79,7 +79,7 @@ class Change:
     def key(self) -> str:
         """Return 16 hex digits that name the change in an address, wherever its question is."""
         follow_ups = [(each.kind, each.was, each.now, each.texts) for each in self.follow_ups]
-        said = self.part, self.kind, self.question_id, self.was, self.now, self.texts, follow_ups
+        said = self.part, self.kind, self.question_id, self.was, self.now, follow_ups
         return hashlib.sha256(orjson.dumps(said)).hexdigest()[:16]
 
 
