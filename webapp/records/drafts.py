@@ -24,14 +24,15 @@ def clean_note(text: str, name: str = "note", *, by_agent: bool = False) -> str 
     name    the field that holds the note
     raises  InvalidInput `validation_failed`
     """
-    note, most = text.strip(), AGENT_NOTE_MAX_CHARS if by_agent else CREATOR_NOTE_MAX_CHARS
+    note = text if by_agent else text.strip()
+    most = AGENT_NOTE_MAX_CHARS if by_agent else CREATOR_NOTE_MAX_CHARS
     if len(note) > most:
         problem = f"has {len(note)} characters; at most {most} are allowed"
         raise wrong_field(name, problem, "Shorten it to half a sentence, or send no note.")
     if found := _CONTROLS.search(note if by_agent else re.sub("[\t\n]", " ", note)):
         problem = refused_character(found[0], found.start() + 1)
         raise wrong_field(name, problem, "Send the note without that character.")
-    return note or None
+    return note.strip() or None
 
 
 def with_note(said: str, note: str | None) -> str:
