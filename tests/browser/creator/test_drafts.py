@@ -145,8 +145,10 @@ def test_dragging_and_keys_move_a_question(site: ExampleSite, page: Page, draft:
     assert texts(site, draft) == [ASKED[0], ASKED[2], ASKED[1]]
     page.get_by_role("button", name="Undo").click()
     saved(page, 3)
+    second = page.locator("#question-list > li").nth(1)
+    second.evaluate("(row) => row.scrollIntoView({ block: 'center' })")
     page.locator("[data-grip]").nth(2).hover()  # which may scroll
-    target = page.locator("#question-list > li").nth(1).bounding_box()
+    target = second.bounding_box()
     page.mouse.down()
     page.mouse.move(target["x"] + 20, target["y"] + 8, steps=6)
     page.mouse.up()
