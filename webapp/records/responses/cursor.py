@@ -15,7 +15,6 @@ import sqlalchemy as sa
 from sqlalchemy.orm import InstrumentedAttribute
 
 from webapp.base.database import on_sqlite, read_rows
-from webapp.records.forms import FormHead, FormRow
 from webapp.records.responses.models import (
     ANSWER_COLUMNS,
     SESSION_COLUMNS,
@@ -54,7 +53,7 @@ def next_stamp(last_stamp: sa.ColumnElement[int]) -> sa.ColumnElement[int]:
 
 
 def read_responses(
-    form: FormRow | FormHead,
+    form: Any,
     since: int | None,
     *,
     max_items: int = PAGE_MAX_ITEMS,
@@ -62,7 +61,7 @@ def read_responses(
 ) -> ResponsePage:
     """Return the answers stamped and the sessions completed after `since`, oldest first.
 
-    form        its `last_stamp` ends the page, so that what is committed during the read comes on
+    form        a row with its `id` and `last_stamp`, which ends the page, so that what is committed during the read comes on
                 a later page and is not skipped
     since       milliseconds, exclusive; None = from the beginning
     next_since  stamp of the last item returned, or else the given `since`
@@ -79,7 +78,7 @@ def read_responses(
     )
 
 
-def has_answer_after(form: FormRow | FormHead, since: int | None) -> bool:
+def has_answer_after(form: Any, since: int | None) -> bool:
     """Return True if a current answer was stamped after `since` (milliseconds)."""
     if since is not None and since >= form.last_stamp:
         return False
