@@ -61,8 +61,8 @@ def read_responses(
 ) -> ResponsePage:
     """Return the answers stamped and the sessions completed after `since`, oldest first.
 
-    form        a row with its `id` and `last_stamp`, which ends the page, so that what is committed during the read comes on
-                a later page and is not skipped
+    form        a row with its `id` and `last_stamp`, which ends the page: what is committed during
+                the read comes on a later page and is not skipped
     since       milliseconds, exclusive; None = from the beginning
     next_since  stamp of the last item returned, or else the given `since`
     """
