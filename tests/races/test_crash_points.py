@@ -10,23 +10,17 @@ from sqlalchemy import event, select
 
 from tests.bulk import Dump, dump
 from tests.databases import both_databases
-from tests.domain.events.subscribing import KEY as EVENTS_KEY, asked_for, make_grant, subscribe_now
+from tests.domain.events.subscribing import asked_for, make_grant, subscribe_now
 from tests.event_factories import make_agent_token, make_subscription
 from tests.factories import make_account, make_answer, make_draft, make_form, make_response
-from tests.races.threads import KEY, Call, act, answer, send, skip, withdraw
+from tests.races.threads import KEY, Call, answer, send, skip, withdraw
 from tests.voice.factories import make_recording, make_voice_form
-from webapp.answers.deleted_responses import delete_response, undo_deletion
-from webapp.answers.steps import QuestionNumber
-from webapp.answers.trash import discard_draft
+from webapp.answers.deleted_responses import delete_response
 from webapp.base.database import db, on_sqlite, utc_now
 from webapp.drafts.confirmations import confirm_draft
-from webapp.drafts.editing import create_draft, update_draft
 from webapp.drafts.publishing import confirm_and_publish, publish_draft
-from webapp.events.endings import unsubscribe
-from webapp.events.outbox import write_cursor
 from webapp.oauth.connections import disconnect
-from webapp.records.responses.models import ResponseDeletion, ResponseSession
-from webapp.voice.uploads import Bounds, Upload, add_recording
+from webapp.records.responses.models import ResponseSession
 
 
 class Cut(Exception):
@@ -76,12 +70,6 @@ def now(call: Callable[..., Any], *given: Any, **named: Any) -> Call:
     return partial(call, *given, **named, now=utc_now())
 
 
-def changed(account_id: str) -> str:
-    draft = make_draft(account_id)
-    now(update_draft, account_id, draft.id, {"title": "New"}, author=None)()
-    return draft.id
-
-
 def as_shown(account_id: str) -> dict[str, Any]:
     draft = make_draft(account_id)
     return {"draft_id": draft.id, "revision": draft.revision, "shown_hash": draft.content_hash}
@@ -97,12 +85,6 @@ def answered(account_id: str) -> Any:
     form = make_form(account_id)
     make_answer(form, KEY)
     return form
-
-
-def upload(account_id: str) -> Call:
-    made = Upload("recorder-1", "o.webm", "audio/webm", 4000, 1200, None)
-    sent = {"at": QuestionNumber(1), "upload": made, "named_host": "", "bounds": Bounds()}
-    return act(add_recording, make_voice_form(account_id), **sent)
 
 
 def recorded(form: Any) -> str:
@@ -137,29 +119,11 @@ def delete_one(account_id: str) -> Call:
     return now(delete_response, account_id, form.id, response_id)
 
 
-def undo(account_id: str) -> Call:
-    delete_one(account_id)()
-    deleted = db.session.execute(select(ResponseDeletion.form_id, ResponseDeletion.id)).one()
-    return now(undo_deletion, account_id, *deleted)
-
-
-def subscribe(account_id: str) -> Call:
-    form = make_form(account_id)
-    make_response(form)
-    cursor = write_cursor(EVENTS_KEY, form.id, 0)
-    return partial(subscribe_now, asked_for(form, make_grant(account_id), cursor=cursor))
-
-
 def subscribed(account_id: str) -> tuple[Any, str, str]:
     form, grant_id = make_form(account_id), make_grant(account_id)
     granted = subscribe_now(asked_for(form, grant_id))
     make_response(form)
     return form, grant_id, granted.subscription_id
-
-
-def end_subscription(account_id: str) -> Call:
-    form, _, key = subscribed(account_id)
-    return now(unsubscribe, account_id, form.id, key)
 
 
 def disconnect_agent(account_id: str) -> Call:
@@ -169,23 +133,16 @@ def disconnect_agent(account_id: str) -> Call:
 
 
 STEPS: dict[str, Callable[[str], Call]] = {
-    "create": lambda by: now(create_draft, by, {"title": "Rota"}, author=None),
-    "update": lambda by: now(update_draft, by, make_draft(by).id, {"title": "New"}, author=None),
-    "discard": lambda by: now(discard_draft, by, changed(by)),
     "confirm": lambda by: now(confirm_draft, by, **as_shown(by)),
     "publish": lambda by: now(publish_draft, by, confirmed(by)),
     "publish now": lambda by: now(confirm_and_publish, by, **as_shown(by)),
     "answer": lambda by: answer(make_form(by), "Robin"),
     "correct": lambda by: answer(answered(by), "Robin"),
     "skip": lambda by: skip(answered(by)),
-    "upload": upload,
     "speak": speak,
     "complete": complete,
     "withdraw": take_back,
     "delete one": delete_one,
-    "undo": undo,
-    "subscribe": subscribe,
-    "end a subscription": end_subscription,
     "disconnect": disconnect_agent,
 }
 

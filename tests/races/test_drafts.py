@@ -19,7 +19,7 @@ from webapp.drafts.editing import update_draft
 from webapp.drafts.publishing import publish_draft
 from webapp.drafts.reviews import return_draft
 from webapp.records.accounts.models import Account
-from webapp.records.content.draft_input import parse_draft_input, parse_follow_ups
+from webapp.records.content.draft_input import parse_follow_ups
 from webapp.records.drafts import Draft, get_draft
 from webapp.records.forms import Form
 
@@ -114,21 +114,7 @@ def publish(account: Account) -> Any:
 
 
 THEIRS: Any = {"text": "Since when?", "condition": "always", "prepared_by": "creator"}
-DROP: Any = {"questions": QUESTIONS[1:]}
 EDIT: Any = {"questions": [QUESTIONS[0], {**QUESTIONS[1], "follow_ups": [THEIRS]}]}
-
-
-@postgresql_first
-def test_a_follow_up_goes_with_its_question_or_the_second_is_refused(
-    app: Flask, account: Account, prepare: Any
-) -> None:
-    given = parse_draft_input(DROP)
-    other = partial(update_draft, account.id, changes=given, author="grn_2", now=utc_now())
-
-    assert races(app, account, prepare, other) == {
-        Outcome(asks="What?", revision=3),
-        Outcome(INVALID, asks="What?", revision=2),
-    }
 
 
 @postgresql_first

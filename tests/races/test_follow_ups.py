@@ -35,7 +35,6 @@ from webapp.records.forms import close_form
 from webapp.records.responses.models import Answer
 
 SHORT = "It was slow"
-HEDGED = "Maybe, it depends on the day and the team I am working with"
 WRITER = "small-model at llm.example.com"
 ASKED = Decision(Reason.CHOSEN_BY_MODEL, Technique.EXAMPLE, "What happened then?", WRITER)
 PREPARED = [("What came of it?", "always"), ("How was it?", "always"), ("And then?", "always")]

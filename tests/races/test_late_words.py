@@ -14,7 +14,6 @@ from tests.factories import make_answer
 from tests.races.threads import KEY, Call, answer, by_creator, rows, send, skip, together, withdraw
 from tests.voice.factories import make_recording, make_voice_form
 from webapp.answers.late_transcripts import conclude
-from webapp.answers.trash import delete_form, restore_form
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import TranscriptState
 from webapp.records.events import EventDelivery
@@ -77,7 +76,6 @@ MEANWHILE: dict[str, tuple[Callable[[Any, str, str], Call], str, int, int]] = {
     "words of their own": (lambda form, spoken, _: give(form, spoken, "Me"), "Me", 0, 1),
     "a page without words": (lambda form, spoken, _: give(form, spoken, blank=True), HEARD, 0, 0),
     "another recording": (lambda form, _, other: give(form, other), "", 1, 1),
-    "typed instead": (lambda form, *_: give(form, "", "Me"), "Me", 2, 2),
 }
 
 
@@ -123,12 +121,3 @@ def test_they_reach_a_response_that_is_sent_and_a_form_that_closes(
     assert due <= utc_now()
     assert beside_words(app, spoken, by_creator(close_form, form)) == [(HEARD, spoken)]
     assert as_polled(app, form) == [HEARD]
-
-
-def test_a_form_in_the_trash_keeps_them_for_its_return(
-    app: Flask, form: Any, spoken: str, attempt: int
-) -> None:
-    left = beside_words(app, spoken, by_creator(delete_form, form))
-    assert left in ([(HEARD, spoken)], [("", spoken)])
-    together(app, [by_creator(restore_form, form)])
-    assert beside_words(app, spoken, lambda: None) == [(HEARD, spoken)]

@@ -38,11 +38,11 @@ def confirm_and_publish(
     by: audit.Actor = audit.SYSTEM,
 ) -> Published:
     """Confirm and publish a draft in one transaction, for the creator's "Publish now"."""
+    made, event = _made(account_id, draft_id, now, by)
     with database.write_transaction() as connection:
         confirmations.confirm_shown(account_id, draft_id, revision, shown_hash, now, shown, by)
-        made, event = _made(account_id, draft_id, now, by)
-        published = _published(_in_several(connection, made, event), account_id, draft_id)
-    return _logged(published, event)
+        form = _in_several(connection, made, event)
+    return _published(form, account_id, draft_id, event)
 
 
 def publish_draft(
@@ -61,15 +61,14 @@ def publish_draft(
     raises       NotFound; NotConfirmed `draft_not_confirmed`, `confirmation_stale`; SentBack;
                  StateConflict `draft_incomplete`
     """
+    made, event = _made(account_id, draft_id, now, by)
     if not attested_by:
-        made, event = _made(account_id, draft_id, now, by)
-        return _logged(_published(_in_one_statement(made, event), account_id, draft_id), event)
+        return _published(_in_one_statement(made, event), account_id, draft_id, event)
     with database.write_transaction() as connection:
         if confirmations.attest(account_id, draft_id, attested_by, now, offered):
             audit.add_event(audit.AuditKind.ATTESTED, account_id, by=by, now=now, subject=draft_id)
-        made, event = _made(account_id, draft_id, now, by)
-        published = _published(_in_several(connection, made, event), account_id, draft_id)
-    return _logged(published, event)
+        form = _in_several(connection, made, event)
+    return _published(form, account_id, draft_id, event)
 
 
 def find_published_form(draft_id: str) -> FormLink | None:
@@ -183,17 +182,14 @@ def _made(
     return form, audit.event_values(kind, account_id, by=by, now=now, subject=subject)
 
 
-def _published(form: FormRow | None, account_id: str, draft_id: str) -> Published:
+def _published(
+    form: FormRow | None, account_id: str, draft_id: str, event: dict[str, object]
+) -> Published:
+    """Log a new form after the commit; without one, return the earlier form or say why not."""
     if form is None:
         return Published(_published_before(account_id, draft_id), repeated=True)
+    audit.log_event(event)
     return Published(form, repeated=False)
-
-
-def _logged(published: Published, event: dict[str, object]) -> Published:
-    """Log the publication of a new form, after the commit."""
-    if not published.repeated:
-        audit.log_event(event)
-    return published
 
 
 def _published_before(account_id: str, draft_id: str) -> FormRow:

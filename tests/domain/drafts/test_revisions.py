@@ -6,15 +6,13 @@ import random
 from typing import Any
 
 import pytest
-from sqlalchemy import update
 
 from tests.databases import both_databases
 from tests.factories import make_draft, prepare
-from webapp.base.database import db, utc_now
+from webapp.base.database import utc_now
 from webapp.base.errors import InvalidInput
 from webapp.drafts import confirmations, editing, revisions
 from webapp.drafts.revisions import accept_change, count_unseen_changes, unseen_changes
-from webapp.records import drafts
 from webapp.records.accounts.models import Account
 from webapp.records.content.diff import differences
 from webapp.records.content.draft_input import parse_draft_input
@@ -163,16 +161,6 @@ def accept(draft: Draft, part: str) -> None:
     accept_change(draft.account_id, draft.id, key, revision=draft.revision, since=1, now=utc_now())
 
 
-def preparing(draft: Draft, author: str | None, question: int = -1) -> Draft:
-    """With one more follow-up to a question."""
-    given: list[list[tuple[str, str]]] = [[] for _ in draft.questions]
-    given[question] = [(f"And then, {draft.revision}?", "always")]
-    draft = prepare(draft, *given)
-    db.session.execute(update(Draft).where(Draft.id == draft.id).values(author=author))
-    db.session.commit()
-    return drafts.get_draft(draft.account_id, draft.id)
-
-
 def unseen(draft: Draft) -> list[tuple[str, str, int | None]]:
     before = revisions.find_revision(draft, 1)
     assert before is not None
@@ -238,12 +226,6 @@ def test_only_what_an_agent_had_a_hand_in_is_listed(account: Account, case: str)
     assert unseen(after(account, *edits)) == expected
 
 
-def test_follow_ups_of_an_agent_are_changes(account: Account) -> None:
-    draft = preparing(preparing(after(account), AGENT, question=0), CREATOR, question=1)
-
-    assert unseen(draft) == [("follow_ups", "changed", 1)]
-
-
 @both_databases
 def test_what_was_accepted_is_a_change_only_if_an_agent_changes_it_again(account: Account) -> None:
     draft = after(account, (AGENT, {"title": "New", "questions": [reworded(A), B, C]}))
@@ -257,13 +239,3 @@ def test_what_was_accepted_is_a_change_only_if_an_agent_changes_it_again(account
 
     draft = edited(draft, (AGENT, {"questions": [B, A | {"text": "When, then?"}, C]}))
     assert ("question", "reworded", 2) in unseen(draft)
-
-
-def test_with_the_last_change_accepted_the_revision_is_seen(account: Account) -> None:
-    draft = after(account, (AGENT, {"title": "New", "goal": "New"}))
-    accept(draft, "goal")
-    accept(draft, "title")
-
-    view = revisions.find_view(draft.id)
-    assert view is not None
-    assert (view.revision, view.accepted) == (2, "")

@@ -11,7 +11,7 @@ from tests.conftest import Clock
 from tests.databases import both_databases
 from tests.factories import make_draft, make_form
 from webapp.base.database import db
-from webapp.drafts import confirmations, editing, publishing
+from webapp.drafts import confirmations, publishing
 from webapp.drafts.agreement import (
     BY_RULES,
     TYPED,
@@ -25,7 +25,6 @@ from webapp.drafts.agreement import (
 from webapp.records import forms
 from webapp.records.accounts.models import Account
 from webapp.records.audit import AuditEvent, AuditKind
-from webapp.records.content.draft_input import parse_draft_input
 from webapp.records.drafts import Draft
 
 pytestmark = pytest.mark.usefixtures("app_context")
@@ -58,11 +57,6 @@ def publish(draft: Draft, clock: Clock, **more: Any) -> Any:
     return publishing.publish_draft(draft.account_id, draft.id, now=clock.now, **more).form
 
 
-def change(draft: Draft, clock: Clock, **fields: Any) -> Draft:
-    changes = parse_draft_input(fields)
-    return editing.update_draft(draft.account_id, draft.id, changes, author=None, now=clock.now)
-
-
 def agree(form: Any, clock: Clock, part: Part) -> None:
     name = "voice" if isinstance(part, VoiceAgreement) else "writer"
     agree_to(form.account_id, form.id, name, shown(part), now=clock.now)
@@ -83,16 +77,6 @@ def test_the_newest_confirmation_counts(account: Account, clock: Clock) -> None:
 
 
 @both_databases
-def test_what_was_shown_of_an_older_revision_does_not_count(account: Account, clock: Clock) -> None:
-    draft = make_draft(account.id, **SMART)
-    confirm(draft, clock, shown(Agreement(WRITTEN_DOWN, SMALL)))
-    draft = change(draft, clock, title="After", context="One café closes.")
-    confirm(draft, clock, shown(SPOKEN, Agreement(SPOKEN, SMALL)))
-
-    assert kept(publish(draft, clock)) == Agreement(SPOKEN, BY_RULES)
-
-
-@both_databases
 def test_an_agents_word_takes_what_is_so_here_and_no_model(account: Account, clock: Clock) -> None:
     form = publish(
         make_draft(account.id, **SMART), clock, attested_by="grn_1", offered=WRITTEN_DOWN
@@ -101,20 +85,10 @@ def test_an_agents_word_takes_what_is_so_here_and_no_model(account: Account, clo
     assert kept(form) == Agreement(WRITTEN_DOWN, BY_RULES)
 
 
-def test_an_agents_word_takes_no_model_away(account: Account, clock: Clock) -> None:
-    draft = make_draft(account.id, **SMART)
-    confirm(draft, clock, shown(SMALL))
-
-    assert kept(publish(draft, clock, attested_by="grn_1")).writer == SMALL
-
-
 @pytest.mark.parametrize(
     ("chosen", "told", "offered", "writer"),
     [
         ({}, SMALL, LARGE, BY_RULES),
-        ({"followUpMode": "none", "maxFollowupsPerQuestion": 5}, SMALL, LARGE, BY_RULES),
-        (SMART | {"maxFollowupsPerQuestion": 0}, SMALL, LARGE, BY_RULES),
-        (SMART | {"maxTotalQuestions": 1}, SMALL, LARGE, BY_RULES),
         (SMART | {"maxTotalQuestions": 2}, SMALL, LARGE, BY_RULES),
         (SMART | {"maxTotalQuestions": 3}, SMALL, SMALL, SMALL),
     ],

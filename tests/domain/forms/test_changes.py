@@ -8,20 +8,14 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from sqlalchemy import select
 
 from tests.databases import both_databases
-from tests.domain.voice.claims import answer_with, make_waiting
 from tests.factories import make_account, make_answer, make_draft, make_form
 from tests.races.threads import KEY, by_creator, send, skip, withdraw
 from webapp.answers import trash
-from webapp.answers.late_transcripts import conclude
-from webapp.base.database import db, note_change, utc_now, write_transaction
+from webapp.base.database import note_change, utc_now, write_transaction
 from webapp.drafts import publishing
-from webapp.oauth.account_deletion import delete_account
 from webapp.records import forms
-from webapp.records.responses.recordings import Recording
-from webapp.voice.transcripts import claim, settle_written
 
 pytestmark = pytest.mark.usefixtures("app_context")
 
@@ -46,23 +40,6 @@ def purge(_form: Any) -> None:
     assert sum(trash.purge_deleted(utc_now() + timedelta(days=60)))
 
 
-def speak(form: Any) -> None:
-    """An answer without words, whose recording has been written down since."""
-    answer(form)
-    answer_with(make_waiting(form, KEY), KEY)
-    held = claim(now=utc_now())
-    assert held
-    settle_written(held, "Somebody", now=utc_now())
-
-
-def fill_in(form: Any) -> None:
-    conclude(db.session.scalars(select(Recording.id)).one(), now=utc_now())
-
-
-def leave(form: Any) -> None:
-    delete_account(form.account_id, now=utc_now())
-
-
 close, reopen, throw_away, restore, erase = (
     done(partial(by_creator, each))
     for each in (
@@ -73,18 +50,13 @@ close, reopen, throw_away, restore, erase = (
 # what happens before, and what is then told
 CHANGES: dict[str, tuple[tuple[Callable[[Any], None], ...], Callable[[Any], None]]] = {
     "answer": ((), answer),
-    "correct": ((answer,), lambda form: answer(form, "Somebody else")),
     "take back": ((answer,), done(skip)),
     "complete": ((answer,), done(send)),
     "withdraw": ((answer, done(send)), done(withdraw)),
     "close": ((), close),
     "reopen": ((close,), reopen),
     "throw away": ((), throw_away),
-    "restore": ((throw_away,), restore),
-    "erase": ((throw_away,), erase),
     "purge": ((throw_away, erase), purge),
-    "leave": ((), leave),
-    "fill in": ((speak,), fill_in),
 }
 
 

@@ -58,12 +58,6 @@ def give(
     return place and place.number - 1
 
 
-def skip(form: Any, position: int) -> int | None:
-    session = answering.skip_question(form.share_token, KEY, position=position, now=utc_now())
-    place = session.steps.next_place(QuestionNumber(position + 1))
-    return place and place.number - 1
-
-
 def complete(form: Any, name: str = "", key: str = KEY) -> bool:
     done = answering.complete_response(form.share_token, key, responder_name=name, now=utc_now())
     return done is not None
