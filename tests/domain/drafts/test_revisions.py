@@ -239,3 +239,12 @@ def test_what_was_accepted_is_a_change_only_if_an_agent_changes_it_again(account
 
     draft = edited(draft, (AGENT, {"questions": [B, A | {"text": "When, then?"}, C]}))
     assert ("question", "reworded", 2) in unseen(draft)
+
+
+def test_a_first_look_that_is_stored_late_leaves_what_was_seen_since(account: Account) -> None:
+    draft = after(account, (AGENT, {"title": "New"}))
+    revisions.mark_seen(account.id, draft.id, 2, now=utc_now())
+
+    revisions.mark_seen(account.id, draft.id, 1, now=utc_now(), is_first=True)
+
+    assert revisions.find_view(draft.id).revision == 2
