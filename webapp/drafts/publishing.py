@@ -38,9 +38,9 @@ def confirm_and_publish(
     by: audit.Actor = audit.SYSTEM,
 ) -> Published:
     """Confirm and publish a draft in one transaction, for the creator's "Publish now"."""
-    made, event = _made(account_id, draft_id, now, by)
     with database.write_transaction() as connection:
         confirmations.confirm_shown(account_id, draft_id, revision, shown_hash, now, shown, by)
+        made, event = _made(account_id, draft_id, now, by)  # its id follows the confirmation's
         form = _in_several(connection, made, event)
     return _published(form, account_id, draft_id, event)
 
@@ -61,12 +61,13 @@ def publish_draft(
     raises       NotFound; NotConfirmed `draft_not_confirmed`, `confirmation_stale`; SentBack;
                  StateConflict `draft_incomplete`
     """
-    made, event = _made(account_id, draft_id, now, by)
     if not attested_by:
+        made, event = _made(account_id, draft_id, now, by)
         return _published(_in_one_statement(made, event), account_id, draft_id, event)
     with database.write_transaction() as connection:
         if confirmations.attest(account_id, draft_id, attested_by, now, offered):
             audit.add_event(audit.AuditKind.ATTESTED, account_id, by=by, now=now, subject=draft_id)
+        made, event = _made(account_id, draft_id, now, by)
         form = _in_several(connection, made, event)
     return _published(form, account_id, draft_id, event)
 

@@ -247,4 +247,6 @@ def test_a_first_look_that_is_stored_late_leaves_what_was_seen_since(account: Ac
 
     revisions.mark_seen(account.id, draft.id, 1, now=utc_now(), is_first=True)
 
-    assert revisions.find_view(draft.id).revision == 2
+    view = revisions.find_view(draft.id)
+    assert view is not None
+    assert view.revision == 2
