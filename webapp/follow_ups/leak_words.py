@@ -162,30 +162,19 @@ def _total(values: list[float]) -> float:
 
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
-SHIFTS = [
+SHIFTS = [  # each Caesar cipher, and Atbash
     str.maketrans(LETTERS, alphabet)
     for alphabet in (LETTERS[::-1], *(LETTERS[by:] + LETTERS[:by] for by in range(1, 26)))
 ]
-VOWELS = re.compile("[aeiou]")
 SUFFIX = re.compile("(?:way|yay|ay)$")  # of Pig Latin
 CODED = re.compile("[A-Za-z0-9+/=]{6,}")
 # groups of dots and dashes, as in Morse code
 MORSE = re.compile(r"(?:(?:^|[\s/|])[.·•‧\-‐-―−]{1,6}(?=[\s/|]|$)){3,}")  # noqa: RUF001
 
 
-def shifted(word: str) -> Iterator[str]:
-    """Yield the word under each Caesar cipher, and Atbash."""
-    return (word.translate(shift) for shift in SHIFTS)
-
-
 def letters_of(word: str) -> set[str]:
     """Return the sorted letters of a word, with and without the suffix of Pig Latin."""
     return {"".join(sorted(each)) for each in (word, SUFFIX.sub("", word))}
-
-
-def without_vowels(word: str) -> str:
-    """Return the consonants of a word."""
-    return VOWELS.sub("", word)
 
 
 def decoded(text: str) -> Iterator[str]:

@@ -45,6 +45,7 @@ DUMPED_ITEMS = 9  # in a list whose words all count as guesses
 NEW_NUMBERS_MAX = 2  # in a question; more may stand for letters
 
 NUMBER = re.compile("[0-9]+")
+VOWELS = re.compile("[aeiou]")
 ARABIC = re.compile("[\u0600-\u06ff]")
 SENTENCE_END = re.compile("[.!?…。！？\n]")
 TITLE_MAX_CHARS = 3  # as in "Dr." and "St.", whose full stop ends no sentence
@@ -152,7 +153,7 @@ class _Secrets:
 
     def _readings(self, asked: _Text, strange: set[str]) -> Iterator[Iterable[str]]:
         for word in strange:
-            yield leak_words.shifted(word)
+            yield (word.translate(shift) for shift in leak_words.SHIFTS)
         yield (word[::-1] for word in strange)
         yield (word for text in leak_words.decoded(asked.raw) for word in words(text))
         yield _joined(asked.words)
@@ -162,10 +163,10 @@ class _Secrets:
 
     def _is_rewritten(self, strange: set[str]) -> bool:
         mixed = {"".join(sorted(word)) for word in self._hidden}
-        bare = {leak_words.without_vowels(word) for word in self._hidden}
+        bare = {VOWELS.sub("", word) for word in self._hidden}
         return any(
             not mixed.isdisjoint(leak_words.letters_of(word))
-            or (len(word) >= CONSONANTS_MIN and word == leak_words.without_vowels(word) in bare)
+            or (len(word) >= CONSONANTS_MIN and word == VOWELS.sub("", word) in bare)
             for word in strange
         )
 

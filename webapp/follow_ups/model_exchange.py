@@ -172,14 +172,23 @@ def ask_model(messages: ModelMessages, *, config: Settings, seconds: float = MOD
     """
     import httpx2
 
+    from webapp.base.guarded_client import TOO_LONG, reason_of
+
     ask, read = (_ask, _of_message) if config.llm_provider == ANTHROPIC else (_ask_chat, _of_chat)
     try:
         with _client(config, time.monotonic() + seconds) as client:
             answer = ask(client, messages, config)
     except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
-        raise _broken_by(error, is_late=isinstance(error, httpx2.TimeoutException)) from None
+        what, is_late = reason_of(error), isinstance(error, httpx2.TimeoutException)
+        if what == TOO_LONG:
+            raise ModelRefused(what) from None
+        kind = ModelLate if is_late else ModelFailed
+        raise kind(f"{type(error).__name__}: {what}") from None
+    if _is_filtered(answer):
+        raise ModelRefused("it refused")
     if not answer.is_success:
-        raise _refused_with(answer)
+        kind = ModelRefused if answer.status_code in OF_THE_REQUEST else ModelFailed
+        raise kind(f"it answered with status {answer.status_code}")
     try:
         text, refused, complete = read(orjson.loads(answer.content))
     except (ValueError, LookupError, TypeError, AttributeError):
@@ -275,24 +284,8 @@ def _of_chat(body: Any) -> tuple[object, bool, bool]:
     return message.get("content"), refused, ended != "length"
 
 
-def _refused_with(answer: "Response") -> ModelFailed:
-    if _is_filtered(answer):
-        return ModelRefused("it refused")
-    kind = ModelRefused if answer.status_code in OF_THE_REQUEST else ModelFailed
-    return kind(f"it answered with status {answer.status_code}")
-
-
 def _is_filtered(answer: "Response") -> bool:
     try:
-        return orjson.loads(answer.content)["error"]["code"] in FILTERED
+        return not answer.is_success and orjson.loads(answer.content)["error"]["code"] in FILTERED
     except (ValueError, LookupError, TypeError):
         return False
-
-
-def _broken_by(error: Exception, *, is_late: bool) -> ModelFailed:
-    from webapp.base.guarded_client import TOO_LONG, reason_of
-
-    what = reason_of(error)
-    if what == TOO_LONG:
-        return ModelRefused(what)
-    return (ModelLate if is_late else ModelFailed)(f"{type(error).__name__}: {what}")
