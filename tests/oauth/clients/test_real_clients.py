@@ -57,14 +57,11 @@ def connected(running: Installation, person: Person, **changed: Any) -> Storage:
     return storage
 
 
-@pytest.mark.parametrize("method", ["none", "client_secret_basic", "client_secret_post"])
-def test_the_mcp_client_finds_registers_and_connects(
-    method: str, running: Installation, person: Person
-) -> None:
-    storage = connected(running, person, method=method)
+def test_the_mcp_client_finds_registers_and_connects(running: Installation, person: Person) -> None:
+    storage = connected(running, person, method="client_secret_basic")
 
     assert person.consents == 1
-    assert storage.client.token_endpoint_auth_method == method
+    assert storage.client.token_endpoint_auth_method == "client_secret_basic"
     assert storage.scopes == {*ALL_SCOPES.split()}
     assert storage.tokens.refresh_token is not None
 
