@@ -190,7 +190,7 @@ def make() -> ResponseReturnValue:
     except InvalidInput as refusal:
         return _token_page(refusal), HTTPStatus.UNPROCESSABLE_ENTITY
     response = go_to(url_for("agent_tokens.show_made"))
-    MADE.keep(response, sealer().seal(made.token, place=_cookie_place()))
+    MADE.keep(response, sealer().seal(made.token, place=MADE.name))
     return response
 
 
@@ -199,7 +199,7 @@ def show_made() -> Response:
     """Show the token that this browser has just made, once; afterwards redirect to the list."""
     token = ""
     with suppress(NoKey):
-        token = sealer().unseal(MADE.read(), place=_cookie_place())
+        token = sealer().unseal(MADE.read(), place=MADE.name)
     found = agent_tokens.find_own_token(creator_id(), token_hash=token_hash(token))
     if found is None:
         return go_to(PAGE)
@@ -228,10 +228,6 @@ def revoke_all() -> Response:
     """Revoke all tokens, including those that agents made."""
     agent_tokens.revoke_agent_tokens(creator_id(), **acting())
     return go_to(PAGE)
-
-
-def _cookie_place() -> str:
-    return f"cookie/{creator_id()}/{MADE.name}"
 
 
 def _whole_days(text: str) -> int:

@@ -128,9 +128,7 @@ def show() -> ResponseReturnValue:
         discarded=_discarded(),
         guide=settings(),
         progress=None if live else _progress(sections),
-        restored=min(request.args.get("restored", 0, type=int), CHOSEN_MAX),
-        returned=_just("returned", sections["returned"]),
-        kept=_just("kept", sections["waiting"]),
+        restored=request.args.get("restored", 0, type=int),
     )
 
 
@@ -207,12 +205,6 @@ def _after_discard(draft_ids: list[str], at: int | None) -> Response:
 def _choice(status: HTTPStatus, **more: Any) -> ResponseReturnValue:
     values = {"chosen": [], "note_text": "", "message": ""} | more
     return render_template("inbox/discard_many.html", entries=_entries(), **values), status
-
-
-def _just(done: str, entries: list[Entry]) -> DraftSummaryRow | None:
-    """Return the draft whose id the address has as just sent back or kept, if it still is."""
-    asked = request.args.get(done)
-    return next((entry.draft for entry in entries if entry.draft.id == asked), None)
 
 
 def _discarded() -> dict[str, int]:
