@@ -14,13 +14,7 @@ from api import bodies
 from api.blueprint import bp
 from api.rate_limits import count_nothing, limit_creates, limit_publishes, limit_updates
 from api.waiting import Waited, wait_for, wait_seconds
-from api.wire.drafts import (
-    IDEMPOTENCY_KEY_MAX_CHARS,
-    Confirmation,
-    draft_follow_ups,
-    draft_review,
-    form_draft,
-)
+from api.wire import drafts as wire
 from api.wire.forms import published_form
 from webapp.base.config import settings
 from webapp.base.database import release_connections, utc_now
@@ -58,7 +52,7 @@ def sent_note() -> str | None:
     )
 
 
-CONFIRMATIONS: dict[ReviewState, Confirmation] = {
+CONFIRMATIONS: dict[ReviewState, wire.Confirmation] = {
     ReviewState.WAITING: "none",
     ReviewState.STALE: "stale",
     ReviewState.RETURNED: "returned",
@@ -75,7 +69,7 @@ class DraftState(NamedTuple):
     state: ReviewState
 
     @property
-    def confirmation(self) -> Confirmation:
+    def confirmation(self) -> wire.Confirmation:
         """`stale` if the draft changed after its confirmation."""
         return CONFIRMATIONS.get(self.state, "current")
 
@@ -190,7 +184,8 @@ def create_service_draft() -> Response:
     repeatable = _repeatable(caller.client_id, raw)
     draft = create_draft(caller, parse_draft_input(given), repeatable, note)
     headers = {"Location": bodies.draft_location(draft.id)}
-    return _answer(draft, form_draft(draft, settings().public_url), HTTPStatus.CREATED, headers)
+    body = wire.form_draft(draft, settings().public_url)
+    return _answer(draft, body, HTTPStatus.CREATED, headers)
 
 
 @bp.patch("/drafts/<draft_id>")
@@ -203,7 +198,7 @@ def update_service_draft(draft_id: str) -> Response:
     changes = parse_draft_input(given)
     expected = expected_revision(caller.account_id, draft_id)
     draft = update_draft(caller, draft_id, changes, expected, note)
-    return _answer(draft, form_draft(draft, settings().public_url))
+    return _answer(draft, wire.form_draft(draft, settings().public_url))
 
 
 @bp.post("/drafts/<draft_id>/publish")
@@ -227,7 +222,7 @@ def get_service_draft(draft_id: str) -> Response:
     waited = _wait(draft_id)
     draft, form, _ = waited.seen
     headers = {"Askback-Confirmation": waited.seen.confirmation} | waited.retry_header
-    return _answer(draft, form_draft(draft, settings().public_url, form), headers=headers)
+    return _answer(draft, wire.form_draft(draft, settings().public_url, form), headers=headers)
 
 
 @bp.get("/drafts/<draft_id>/review")
@@ -236,7 +231,7 @@ def get_service_draft_review(draft_id: str) -> Response:
     """getServiceDraftReview, an extension: the review, with the creator's note and changes."""
     waited = _wait(draft_id, review_alone=True)
     draft, _, state = waited.seen
-    body = draft_review(draft, state, bodies.review_url(draft_id))
+    body = wire.draft_review(draft, state, bodies.review_url(draft_id))
     return _answer(draft, body, headers=waited.retry_header)
 
 
@@ -264,11 +259,11 @@ def _repeatable(client_id: str, raw: bytes) -> Repeatable | None:
     key = request.headers.get("Idempotency-Key")
     if key is None:
         return None
-    if not 0 < len(key) <= IDEMPOTENCY_KEY_MAX_CHARS:
+    if not 0 < len(key) <= wire.IDEMPOTENCY_KEY_MAX_CHARS:
         raise InvalidInput(
             ErrorCode.VALIDATION_FAILED,
             f"Idempotency-Key: has {len(key)} characters; "
-            f"1 to {IDEMPOTENCY_KEY_MAX_CHARS} are allowed.",
+            f"1 to {wire.IDEMPOTENCY_KEY_MAX_CHARS} are allowed.",
             "Send a random key, for example a UUID, or none.",
             field="Idempotency-Key",
         )
@@ -300,7 +295,7 @@ PATH = "/drafts/<draft_id>/follow-ups"
 def get_service_draft_follow_ups(draft_id: str) -> Response:
     """getServiceDraftFollowUps: the prepared follow-ups by question (200 DraftFollowUps)."""
     draft = get_draft(current_caller().account_id, draft_id)
-    return _answer(draft, draft_follow_ups(draft))
+    return _answer(draft, wire.draft_follow_ups(draft))
 
 
 @bp.put(PATH)
@@ -314,4 +309,4 @@ def replace_service_draft_follow_ups(draft_id: str) -> Response:
     changes = parse_follow_ups(given)
     expected = expected_revision(caller.account_id, draft_id)
     draft = update_draft(caller, draft_id, changes, expected, note)
-    return _answer(draft, draft_follow_ups(draft))
+    return _answer(draft, wire.draft_follow_ups(draft))

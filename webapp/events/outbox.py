@@ -13,14 +13,7 @@ import sqlalchemy as sa
 from itsdangerous import BadData
 from sqlalchemy.orm import InstrumentedAttribute
 
-from webapp.base.database import (
-    built_once,
-    execute,
-    from_millis,
-    insert_into,
-    read_rows,
-    to_millis,
-)
+from webapp.base.database import built_once, execute, from_millis, insert_into, read_rows, to_millis
 from webapp.base.database.prepared_statements import all_rows
 from webapp.base.sealing import signer
 from webapp.base.vocabulary import DeliveryKind, DeliveryState

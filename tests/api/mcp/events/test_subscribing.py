@@ -9,14 +9,7 @@ from sqlalchemy import select, update
 
 from tests.api.conftest import Agent
 from tests.api.mcp.conftest import Host, Hosted
-from tests.api.mcp.events.conftest import (
-    DECLARED,
-    asked,
-    error,
-    held,
-    named,
-    subscribe,
-)
+from tests.api.mcp.events.conftest import DECLARED, asked, error, held, named, subscribe
 from tests.api.subscriptions.subscribing import (
     count_subscriptions,
     path,
