@@ -14,7 +14,6 @@ from sqlalchemy import update
 from jobs import transcribe, worker
 from jobs.queue import TRANSCRIPTIONS, WakeUpQueue, hand_over_recordings
 from jobs.transcribe import Transcriber
-from tests.databases import both_databases
 from tests.domain.voice.claims import answer_with, make_answered, make_waiting, stored
 from tests.event_factories import make_subscription
 from tests.factories import make_answer, make_form
@@ -243,7 +242,6 @@ def running(app: Flask) -> Any:
     return transcribe.transcribing(app, at_once=1)
 
 
-@both_databases
 def test_a_wake_up_is_enough_and_the_answer_gets_its_words(
     app: Flask, form: Any, engine: SpeechEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

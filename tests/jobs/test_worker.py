@@ -18,7 +18,6 @@ from jobs import queue, rq_worker, worker
 from jobs.deliver import sending
 from jobs.queue import WakeUpQueue
 from tests.bulk import analyze, copy_rows
-from tests.databases import both_databases
 from tests.event_factories import make_delivery, make_subscription
 from tests.factories import make_account, make_form
 from tests.jobs.conftest import Allow
@@ -77,7 +76,6 @@ def wait_for_all(app: Flask, seconds: float = 20) -> None:
 
 
 @NO_SWEEPS
-@both_databases
 def test_without_redis_a_wake_up_is_taken_at_once(app: Flask, place: Webhook, wakes: Any) -> None:
     wakes(None)
     with sending(app, stop_seconds=2):
@@ -116,7 +114,6 @@ def test_a_process_without_a_free_place_leaves_wake_ups_to_others(
             wait_until(lambda: waiting.count == 0, "taking them")
 
 
-@both_databases
 @pytest.mark.constants("jobs.worker", SWEEP_SECONDS=0.05)
 @pytest.mark.constants("jobs.deliver", TIDY_SECONDS=0.1)
 def test_of_a_queue_that_nobody_takes_ten_thousand_wait(app: Flask) -> None:

@@ -27,7 +27,7 @@ def test_a_folder_that_is_open_is_closed_and_reported_once(tmp_path: Path) -> No
 def test_a_folder_of_others_or_shared_is_left_alone_and_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, of_others: bool
 ) -> None:
-    tmp_path.chmod(0o755 if of_others else 0o1777)
+    tmp_path.chmod(0o700 if of_others else 0o1777)
     before = mode(tmp_path)
     if of_others:
         monkeypatch.setattr(data_folder.os, "geteuid", lambda: os.getuid() + 1)
