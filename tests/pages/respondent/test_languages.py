@@ -84,15 +84,6 @@ def test_a_chosen_language_is_remembered_where_respondents_are(
     assert tag(client.get(where, headers={"Accept-Language": "de"})) == "fr"
 
 
-def test_a_language_that_the_browser_asks_for_by_itself_needs_no_cookie(
-    client: FlaskClient, form: Any
-) -> None:
-    page = client.get(f"/r/{form.share_token}?lang=de", headers={"Accept-Language": "de"})
-
-    assert tag(page) == "de"
-    assert "Set-Cookie" not in page.headers
-
-
 @pytest.mark.parametrize(
     ("way", "same"),
     [

@@ -90,15 +90,6 @@ def test_at_every_depth_an_answer_belongs_to_the_question_of_the_form(
     assert {row.id[:2] for row in rows} == {"q_"}
 
 
-def test_the_same_words_again_show_the_same_follow_up(app: Flask, respondent: Respondent) -> None:
-    words = heading(respondent.answer(1, SHORT))
-
-    assert heading(respondent.answer(1, SHORT)) == words
-    assert heading(respondent.answer(1, LONG)) == SECOND
-    assert heading(respondent.answer(1, SHORT)) == words
-    assert len(asked(app)) == 1
-
-
 @pytest.mark.parametrize("kind", ["dropped", "skipped"])
 def test_a_follow_up_takes_an_answer_that_was_on_its_way_until_all_is_sent(
     app: Flask, respondent: Respondent, kind: str

@@ -80,14 +80,6 @@ def test_its_words_are_asked_for_at_its_address(app: Flask, followed: Speaker) -
     assert WORDS in followed.swap("/q/1/f/1/transcript", **held).text
 
 
-@pytest.mark.parametrize("place", ["1/f/2"])
-def test_a_recording_for_what_was_never_asked_is_not_stored(
-    app: Flask, followed: Speaker, place: str
-) -> None:
-    assert followed.upload(place).status_code == 404
-    assert kept(app) == []
-
-
 @pytest.mark.parametrize("way", ["sent again", "sent with the words"])
 def test_words_that_come_late_are_not_followed(app: Flask, speaker: Speaker, way: str) -> None:
     speaker.upload()

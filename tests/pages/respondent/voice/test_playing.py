@@ -9,7 +9,7 @@ from werkzeug.test import TestResponse
 
 from jobs.queue import BEGUN, TRANSCRIPTIONS
 from tests.pages.respondent.voice.conftest import CHECKED, Speaker, arrive_to_speak, kept
-from tests.pages.respondent_client import arrive, heading, hidden, set_columns
+from tests.pages.respondent_client import arrive, hidden, set_columns
 from tests.voice.audio_files import recording
 from tests.voice.factories import make_voice_form
 from webapp.base.vocabulary import ON_THIS_SERVER, ResponseMode
@@ -95,21 +95,6 @@ def test_a_form_that_closes_hands_back_what_was_recorded(app: Flask, speaker: Sp
     file = handed_back(speaker)
     assert file.data == recording()
     assert f"filename={kept(app)[0].id}.webm" in file.headers["Content-Disposition"]
-
-
-def test_what_comes_after_sending_is_handed_back(app: Flask, speaker: Speaker) -> None:
-    speaker.answer(1, "Me")
-    speaker.upload(2)
-    late = speaker.page
-    speaker.answer_all()
-    speaker.post("/check", name="")
-    speaker.page = late
-
-    page = speaker.upload(1)
-
-    assert heading(page).startswith("Thank you.")
-    assert "What you recorded last came after sending" in page.text
-    assert page.status_code == 409
 
 
 def test_scripts_hand_back_what_the_server_refused_after_sending(speaker: Speaker) -> None:

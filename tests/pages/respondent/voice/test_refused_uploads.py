@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from tests.pages.respondent.voice.conftest import CHECKED, Speaker, held_in, kept, objects
+from tests.pages.respondent.voice.conftest import CHECKED, Speaker, kept, objects
 from tests.pages.respondent_client import box, set_columns, storage_away, stored
 from tests.voice import audio_files
 from tests.voice.audio_files import recording
@@ -163,15 +163,6 @@ def test_no_connection_is_held_meanwhile(
 
     assert len(played.data) == row.size
     assert held == {"waited": 0, "looked at": 0, "erased": 0, "stored": 0, "read": 0}
-
-
-def test_a_store_that_is_away_while_it_is_played_is_reported(
-    speaker: Speaker, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    held = held_in(speaker.upload())
-    monkeypatch.setattr(FolderStore, "read", raising(AudioStoreUnavailable("gone")))
-
-    assert speaker.post(f"/recordings/{held}").status_code == 503
 
 
 WEBM = recording()
