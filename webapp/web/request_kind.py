@@ -143,9 +143,12 @@ def _origin_is_ours() -> bool | None:
     `null` does not: under `Referrer-Policy: same-origin` our pages send their origin.
     """
     origin = request.headers.get("Origin")
+    if origin is None:
+        return None
+    if origin == settings().public_url:  # parsing the host takes longer than all else here
+        return True
     # behind a proxy that ends TLS, the request may look like plain http
-    ours = settings().public_url, request.host_url.rstrip("/"), f"https://{request.host}"
-    return None if origin is None else origin in ours
+    return origin in {request.host_url.rstrip("/"), f"https://{request.host}"}
 
 
 def is_prefetch() -> bool:
