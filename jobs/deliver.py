@@ -68,6 +68,7 @@ class Deliverer(Worker[Claimed]):
         if time.monotonic() >= self._tidy_at:
             self._tidy_at = time.monotonic() + TIDY_SECONDS
             delivering.abandon_overflow(now=utc_now())
+            delivering.bound_waits(now=utc_now())
 
 
 def _share(claimed: Claimed, since: float) -> tuple[str, Lane]:

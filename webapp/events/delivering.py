@@ -385,6 +385,15 @@ def _abandon_oldest(subscription_id: str, kept: int, now: datetime) -> int:
         return execute(given_up.values(state=DeliveryState.ABANDONED, settled_at=now)).rowcount
 
 
+@tried_again
+def bound_waits(*, now: datetime) -> None:
+    """Shorten waits beyond the longest one, written while a clock was ahead; commits."""
+    latest, resumed = now + due.LONGEST_RETRY, now + due.LONGEST_PAUSE
+    with write_transaction():
+        execute(sa.update(_D).where(_PENDING, _D.next_at > latest).values(next_at=latest))
+        execute(sa.update(_E).where(_E.paused_until > resumed).values(paused_until=resumed))
+
+
 def purge_settled(now: datetime) -> Iterator[int]:
     """Delete deliveries settled KEPT_DAYS ago and their attempts; yields the rows of each batch."""
     deliveries, attempts = (cast(sa.Table, model.__table__) for model in (_D, _A))

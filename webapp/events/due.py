@@ -107,6 +107,9 @@ RETRY_AFTER_SECONDS = (1, 3600)  # the shortest and longest wait that a receiver
 OPEN_AFTER_FAILURES = 5  # failures in a row that open the endpoint's circuit breaker
 PROBE_SECONDS = 60  # until the first probe; doubled after each failed one
 PROBE_SECONDS_MAX = 900
+# any later moment was written while a clock was ahead
+LONGEST_RETRY = timedelta(seconds=max(RETRY_SECONDS) * (1 + JITTER))
+LONGEST_PAUSE = timedelta(seconds=RETRY_AFTER_SECONDS[1])
 
 
 def retry_delay(attempts: int) -> timedelta | None:

@@ -300,3 +300,18 @@ def test_settled_deliveries_are_kept_for_thirty_days(
     db.session.expire_all()
     assert set(db.session.scalars(select(EventDelivery.id))) == kept_ids
     assert db.session.scalar(select(func.count(DeliveryAttempt.id))) == 1
+
+
+@pytest.mark.parametrize("ahead", [timedelta(days=300), timedelta(hours=0.9)])
+def test_waits_that_a_clock_ahead_has_written_are_bounded(
+    delivery: EventDelivery, clock: Clock, ahead: timedelta
+) -> None:
+    endpoint = db.session.get_one(CallbackEndpoint, delivery.endpoint_id)
+    delivery.next_at = endpoint.paused_until = clock.now + ahead
+    db.session.commit()
+
+    delivering.bound_waits(now=clock.now)
+
+    db.session.expire_all()
+    assert delivery.next_at == clock.now + min(ahead, timedelta(hours=2.4))
+    assert endpoint.paused_until == clock.now + min(ahead, timedelta(hours=1))
