@@ -67,7 +67,7 @@ class EventStream:
         if self.headers.get("transfer-encoding") != "chunked":
             self.received, self.raw = self.received + self.raw, b""
             return
-        while b"\r\n" in self.raw:
+        while not self.ended and b"\r\n" in self.raw:
             size, rest = self.raw.split(b"\r\n", 1)
             length = int(size, 16)
             if len(rest) < length + 2:
