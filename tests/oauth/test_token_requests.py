@@ -11,16 +11,7 @@ from sqlalchemy import func, select, update
 from sqlalchemy.exc import OperationalError
 
 from tests.databases import both_databases
-from tests.oauth.flow import (
-    ALL_SCOPES,
-    API,
-    REDIRECT,
-    Flow,
-    at_once,
-    change,
-    csrf_token,
-    refused,
-)
+from tests.oauth.flow import ALL_SCOPES, API, REDIRECT, Flow, at_once, change, csrf_token, refused
 from tests.races.threads import each_statement
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import Scope

@@ -10,16 +10,7 @@ from flask import Flask
 
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form
-from tests.races.threads import (
-    KEY,
-    answer,
-    by_creator,
-    outcome,
-    rows,
-    send,
-    together,
-    withdraw,
-)
+from tests.races.threads import KEY, answer, by_creator, outcome, rows, send, together, withdraw
 from webapp.answers.device_transfer import claim_session_key, create_transfer_link
 from webapp.base.database import db, utc_now
 from webapp.records.forms import Form, close_form

@@ -19,10 +19,7 @@ from tests.voice.factories import make_voice_form
 from webapp.base.config import Settings
 from webapp.base.data_folder import SPOOL, SPOOLED_SECONDS, empty_spool, spool_folder
 from webapp.records.accounts.models import Account
-from webapp.web.form_body_limits import (
-    FORM_BODY_MAX_BYTES,
-    UPLOAD_BODY_MAX_BYTES,
-)
+from webapp.web.form_body_limits import FORM_BODY_MAX_BYTES, UPLOAD_BODY_MAX_BYTES
 
 MIB = 1024 * 1024
 FIELD = re.compile(r'type="hidden" name="(session|recording_key|lang)" value="([^"]*)"')

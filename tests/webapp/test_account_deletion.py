@@ -8,12 +8,7 @@ from flask import Flask
 from sqlalchemy import func, select
 
 from tests.databases import both_databases
-from tests.event_factories import (
-    make_agent_token,
-    make_attempt,
-    make_delivery,
-    make_subscription,
-)
+from tests.event_factories import make_agent_token, make_attempt, make_delivery, make_subscription
 from tests.factories import make_account, make_answer, make_follow_up, make_form, make_response
 from tests.oauth.flow import EMAIL, Flow, enter, register
 from tests.voice.factories import make_recording

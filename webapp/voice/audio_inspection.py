@@ -15,13 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, NamedTuple, TypeVar
 
-from webapp.voice.child_process import (
-    Answer,
-    ChildBusy,
-    ChildFailed,
-    ChildKilled,
-    ChildProcess,
-)
+from webapp.voice.child_process import Answer, ChildBusy, ChildFailed, ChildKilled, ChildProcess
 
 LOOK_SECONDS = 10.0
 LEVELS = re.compile(r"[0-9]{64}")

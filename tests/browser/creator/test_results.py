@@ -11,11 +11,7 @@ from playwright.sync_api import Page, Route, expect
 from tests.browser.conftest import ExampleSite, OpenWindow
 from tests.browser.respondent_steps import page_with
 from tests.browser.test_accessibility import problems
-from tests.factories import (
-    make_answer,
-    make_form,
-    make_response,
-)
+from tests.factories import make_answer, make_form, make_response
 from tests.voice.audio_files import recording as sound
 from tests.voice.factories import make_stored_answer, make_voice_form
 from webapp.answers.deleted_responses import purge_deleted_responses

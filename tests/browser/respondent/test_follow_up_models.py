@@ -11,23 +11,11 @@ from playwright.sync_api import Page, Route, expect
 from sqlalchemy import select, update
 
 from tests.browser.conftest import served_app
-from tests.browser.respondent.test_follow_ups import (
-    LONG,
-    asked,
-    back,
-    followed,
-    published,
-)
+from tests.browser.respondent.test_follow_ups import LONG, asked, back, followed, published
 from tests.browser.respondent_steps import Link, fail, give, press
 from tests.browsing import look, sideways, violations
 from tests.conftest import delete_rows
-from tests.followups.model_server import (
-    QUESTION,
-    Answer,
-    ModelServer,
-    asking,
-    model_server,
-)
+from tests.followups.model_server import QUESTION, Answer, ModelServer, asking, model_server
 from webapp.base.database import db
 from webapp.base.vocabulary import FollowUpState
 from webapp.follow_ups.model_exchange import ModelBreaker, prepare

@@ -9,13 +9,7 @@ from flask import Flask
 from playwright.sync_api import Page, expect
 from sqlalchemy import func, select
 
-from tests.browser.respondent_steps import (
-    WITH_AND_WITHOUT_SCRIPTS,
-    Link,
-    finish,
-    give,
-    press,
-)
+from tests.browser.respondent_steps import WITH_AND_WITHOUT_SCRIPTS, Link, finish, give, press
 from tests.browsing import look, sideways, violations
 from tests.conftest import delete_rows
 from tests.factories import make_account, make_form

@@ -8,12 +8,7 @@ import pytest
 from sqlalchemy import func, select
 
 from tests.databases import both_databases
-from tests.event_factories import (
-    make_agent_token,
-    make_attempt,
-    make_delivery,
-    make_subscription,
-)
+from tests.event_factories import make_agent_token, make_attempt, make_delivery, make_subscription
 from tests.factories import make_account, make_answer, make_form, make_response
 from webapp.answers import trash
 from webapp.answers.session import read_form

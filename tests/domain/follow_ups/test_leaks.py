@@ -3,13 +3,7 @@
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from tests.domain.follow_ups.written_questions import (
-    SESSIONS,
-    WANTED,
-    make_thread,
-    outcome,
-    rows,
-)
+from tests.domain.follow_ups.written_questions import SESSIONS, WANTED, make_thread, outcome, rows
 from webapp.follow_ups.leaks import leaks
 
 CONTEXT = (

@@ -31,12 +31,7 @@ from webapp.follow_ups.rules import (
 from webapp.follow_ups.signals import is_sensitive, is_silent, leaves_room
 from webapp.follow_ups.text import read
 from webapp.records.content.model import FormSettings, PreparedFollowUp, QuestionRow
-from webapp.records.languages import (
-    OTHER,
-    PHRASED,
-    language_of_content,
-    recognise,
-)
+from webapp.records.languages import OTHER, PHRASED, language_of_content, recognise
 
 SMART, DEEP, NONE = FollowUpMode.SMART, FollowUpMode.DEEP_DIVE, FollowUpMode.NONE
 OPEN = "What was the move like?"

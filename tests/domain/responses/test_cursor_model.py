@@ -7,12 +7,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings as examples, strategies as st
-from hypothesis.stateful import (
-    RuleBasedStateMachine,
-    invariant,
-    rule,
-    run_state_machine_as_test,
-)
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from tests.databases import both_databases
 from tests.factories import make_account, make_form

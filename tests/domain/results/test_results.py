@@ -8,10 +8,7 @@ from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form, make_response
 from webapp.answers import export, search
 from webapp.answers.answering import skip_question
-from webapp.answers.by_question import (
-    newest_answers,
-    usual_words,
-)
+from webapp.answers.by_question import newest_answers, usual_words
 from webapp.answers.search import Filters, comparable, find_answers, find_matches, find_people
 from webapp.base.database import utc_now
 

@@ -18,12 +18,7 @@ from webapp.base.errors import InvalidInput, Outcome
 from webapp.records.forms import Form, close_form
 from webapp.records.responses.recordings import ObjectDeletion, Recording
 from webapp.voice.transcripts import claim, settle_written
-from webapp.voice.uploads import (
-    RECORDING_COUNTED_BYTES,
-    RECORDINGS_MAX_BYTES,
-    Bounds,
-    check_upload,
-)
+from webapp.voice.uploads import RECORDING_COUNTED_BYTES, RECORDINGS_MAX_BYTES, Bounds, check_upload
 
 KEY, OTHER = "a" * 32, "b" * 32
 MIB = 1024**2

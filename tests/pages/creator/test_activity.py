@@ -14,14 +14,7 @@ from webapp.base.database import db, utc_now, write_transaction
 from webapp.base.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
 from webapp.records.accounts.models import Account
-from webapp.records.audit import (
-    Actor,
-    ActorKind,
-    AuditEvent,
-    AuditKind,
-    add_event,
-    event_values,
-)
+from webapp.records.audit import Actor, ActorKind, AuditEvent, AuditKind, add_event, event_values
 from webapp.web import request_audit
 
 

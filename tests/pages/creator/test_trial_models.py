@@ -6,12 +6,7 @@ import pytest
 from flask import Flask
 
 from tests.bulk import dump
-from tests.followups.model_server import (
-    QUESTION,
-    ModelServer,
-    asking,
-    model_server,
-)
+from tests.followups.model_server import QUESTION, ModelServer, asking, model_server
 from tests.pages.creator.test_trial import try_draft
 from tests.pages.creator_client import Creator, hidden
 from webapp.base.config import Settings

@@ -13,14 +13,7 @@ from werkzeug.test import TestResponse
 from tests.databases import both_databases
 from tests.factories import make_form
 from tests.pages.creator_client import ORIGIN
-from tests.pages.respondent_client import (
-    Respondent,
-    box,
-    heading,
-    hidden,
-    stored,
-    texts,
-)
+from tests.pages.respondent_client import Respondent, box, heading, hidden, stored, texts
 from webapp.base.database import db, utc_now
 from webapp.records.accounts.invites import make_invite
 from webapp.records.accounts.models import Account

@@ -13,12 +13,7 @@ from werkzeug.test import TestResponse
 
 from tests.pages.respondent_client import heading, session_in
 from tests.proof.follow_ups.walk_model import CHECK, SENT, Place, Said, WalkModel
-from tests.proof.follow_ups.walk_records import (
-    Record,
-    read_record,
-    require_gone,
-    require_sound,
-)
+from tests.proof.follow_ups.walk_records import Record, read_record, require_gone, require_sound
 from tests.voice.factories import make_recording
 from webapp.base.database import db
 

@@ -10,13 +10,7 @@ import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Browser, Frame, FrameLocator, Page, expect
 
-from tests.browser.respondent.test_embedding import (
-    Sites,
-    asked,
-    port,
-    sites,
-    usual,
-)
+from tests.browser.respondent.test_embedding import Sites, asked, port, sites, usual
 from tests.browser.respondent.voice.steps import SpokenLink, microphone, runs
 from tests.browsing import AXE_OPTIONS, AXE_RUN, look
 from tests.programs import launched

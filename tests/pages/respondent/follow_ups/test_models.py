@@ -14,19 +14,8 @@ from flask import Flask
 from sqlalchemy import select
 
 from tests.factories import make_form
-from tests.followups.model_server import (
-    QUESTION,
-    ModelServer,
-    asking,
-    model_server,
-)
-from tests.pages.respondent.follow_ups.conftest import (
-    FIRST,
-    SECOND,
-    asked,
-    checked_out,
-    meanwhile,
-)
+from tests.followups.model_server import QUESTION, ModelServer, asking, model_server
+from tests.pages.respondent.follow_ups.conftest import FIRST, SECOND, asked, checked_out, meanwhile
 from tests.pages.respondent_client import Respondent, arrive, heading, set_columns
 from webapp.base.config import Settings
 from webapp.base.database import db

@@ -10,13 +10,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import delete, select
 
-from tests.pages.respondent.voice.conftest import (
-    CHECKED,
-    Speaker,
-    kept,
-    new_key,
-    objects,
-)
+from tests.pages.respondent.voice.conftest import CHECKED, Speaker, kept, new_key, objects
 from tests.pages.respondent_client import HTMX, box, heading, hidden, set_columns, stored
 from tests.voice.audio_files import MEDIA_TYPES, recording
 from webapp.base.database import db
