@@ -15,7 +15,6 @@ from webapp.base.database import db, read_rows
 from webapp.base.vocabulary import SessionStatus
 from webapp.records.forms import FormRow
 from webapp.records.responses import counters, models
-from webapp.records.responses.recordings import find_attachment, no_attachment
 
 ANSWERS_SHOWN = 10  # per question at first, and with each "more"
 CHARS_SHOWN = 2000  # per answer in a list; the page of its response shows all of it
@@ -51,13 +50,11 @@ class ShownAnswer(NamedTuple):
     read_stamp: int | None
 
     def is_new(self, seen_stamp: int) -> bool:
-        """Return True if the creator has read neither the response nor the form up to here."""
         newest = newest_stamp(self.completed_stamp, self.stamp)
         return newest > max(seen_stamp, self.read_stamp or 0)
 
     @property
     def is_sent(self) -> bool:
-        """True if its respondent has sent the response."""
         return self.session_status == SessionStatus.COMPLETED
 
 
@@ -146,7 +143,6 @@ def _of_question(newest: _Rows, form_id: str, question_id: str) -> _Rows:
 
 
 def _of_each_question(form: FormRow, newest: _Rows, limit: int) -> dict[str, list[_Row]]:
-    """Return the first rows for every question, by its id, in one statement."""
     ids = [question["id"] for question in form.questions]
     parts = (_of_question(newest, form.id, each).limit(limit).subquery() for each in ids)
     found: dict[str, list[_Row]] = {each: [] for each in ids}
@@ -175,7 +171,6 @@ class HiddenResponses:
     days: Counter[date] = field(default_factory=Counter)
 
     def lower_days(self, days: Iterable[counters.Day]) -> list[counters.Day]:
-        """Return the days with the hidden responses subtracted."""
         return [replace(day, completed=day.completed - self.days[day.date]) for day in days]
 
 
@@ -202,10 +197,7 @@ def read_hidden(form_id: str) -> HiddenResponses:
 
 
 def read_funnel(form: FormRow, hidden: HiddenResponses) -> Funnel:
-    """Return the funnel from the link to the last question, in order, from counters alone.
-
-    form  its counts already exclude the hidden responses
-    """
+    """Return the funnel from the link to the last question, in order, from counters alone."""
     reached = counters.read_questions(form.id)
     questions = []
     for id_ in (question["id"] for question in form.questions):
@@ -216,14 +208,6 @@ def read_funnel(form: FormRow, hidden: HiddenResponses) -> Funnel:
     return Funnel(opened, form.started_count, questions, form.response_count)
 
 
-def find_shown_attachment(form_id: str, attachment_id: str) -> models.AttachmentRow:
-    """Find an attachment with `find_attachment`; raises NotFound if its response is deleted."""
-    found = find_attachment(form_id, attachment_id)
-    if not read_rows(_SHOWN_ANSWER, answer=found.answer_id):
-        raise no_attachment()
-    return found
-
-
 _D, _S = models.ResponseDeletion, models.ResponseSession
 _OF_FORM = _D.form_id == sa.bindparam("form")
 _ANY = sa.select(_D.id).where(_OF_FORM).limit(1)
@@ -231,9 +215,4 @@ _HIDDEN = sa.select(_S.id, _S.skipped, _S.answered, _S.completed_stamp).limit(sa
 _ONE_BY_ONE = _HIDDEN.join(_D, _D.session_id == _S.id).where(_OF_FORM)
 _AUTOMATED = _HIDDEN.where(
     _S.form_id == sa.bindparam("form"), models.LOOKS_AUTOMATED, ~models.IS_SHOWN
-)
-_SHOWN_ANSWER = (
-    sa.select(models.Answer.id)
-    .join(_S, _S.id == models.Answer.session_id)
-    .where(models.Answer.id == sa.bindparam("answer"), models.IS_SHOWN)
 )

@@ -140,11 +140,11 @@ class TestHiding:
     def test_its_recording_is_heard_by_agents_alone(self) -> None:
         form = make_voice_form()
         recording_id = make_spoken_answer(form, KEY).id
-        by_question.find_shown_attachment(form.id, recording_id)
+        find_attachment(form.id, recording_id, shown_only=True)
         schedule(form)
 
         with pytest.raises(NotFound):
-            by_question.find_shown_attachment(form.id, recording_id)
+            find_attachment(form.id, recording_id, shown_only=True)
         assert find_attachment(form.id, recording_id).id == recording_id
 
     def test_only_a_response_of_the_form_and_account_is_deleted(self, form: Any) -> None:

@@ -14,7 +14,6 @@ from flask import Response, abort, current_app, stream_with_context, url_for
 from api.wire.responses import form_responses, response_session
 from api.wire.types import wire_time
 from webapp.answers import export
-from webapp.answers.by_question import find_shown_attachment
 from webapp.base.config import settings
 from webapp.base.database import release_connections, to_millis, utc_now
 from webapp.base.text import normalized
@@ -28,6 +27,7 @@ from webapp.records.follow_ups import HowAsked
 from webapp.records.forms import FormRow
 from webapp.records.responses import models
 from webapp.records.responses.cursor import ResponsePage
+from webapp.records.responses.recordings import find_attachment
 from webapp.voice.audio_store import AudioStoreUnavailable, audio_store
 from webapp.web import request_audit
 from webapp.web.byte_ranges import recording_response
@@ -131,7 +131,7 @@ def _refusal(form: FormRow, why: Problem) -> Response:
 def recording(form_id: str, attachment_id: str) -> Response:
     """Serve the recording of an answer, also in byte ranges as players request them."""
     form = forms.get_form(creator_id(), form_id)
-    found = find_shown_attachment(form.id, attachment_id)
+    found = find_attachment(form.id, attachment_id, shown_only=True)
     try:
         return recording_response(found, audio_store().read)
     except AudioStoreUnavailable:

@@ -17,7 +17,13 @@ from sqlalchemy.schema import ExecutableDDLElement
 from webapp.base.database import Base, among, enum_type, read_rows
 from webapp.base.errors import ErrorCode, NotFound
 from webapp.base.vocabulary import ResponseType, TranscriptState
-from webapp.records.responses.models import Answer, AttachmentRow, raw_column
+from webapp.records.responses.models import (
+    IS_SHOWN,
+    Answer,
+    AttachmentRow,
+    ResponseSession,
+    raw_column,
+)
 
 
 class Recording(Base):
@@ -115,25 +121,21 @@ def claimed_bytes(deleted: Iterable[sa.Row[int, str | None]]) -> int:
     return sum(row.size for row in deleted if row.answer_id)
 
 
-def find_attachment(form_id: str, attachment_id: str) -> AttachmentRow:
+def find_attachment(form_id: str, attachment_id: str, *, shown_only: bool = False) -> AttachmentRow:
     """Return the recording of a current answer to this form.
 
-    raises  NotFound `not_found`, also once the recording was replaced or withdrawn
+    shown_only  refuse that of a response which its creator has deleted, as pages do
     """
-    rows = read_rows(_ATTACHMENT, form_id=form_id, attachment_id=attachment_id)
+    query = _SHOWN_ATTACHMENT if shown_only else _ATTACHMENT
+    rows = read_rows(query, form_id=form_id, attachment_id=attachment_id)
     if not rows:
-        raise no_attachment()
+        raise NotFound(
+            ErrorCode.NOT_FOUND,
+            "There is no attachment with this attachmentId in this form; it may have been replaced "
+            "or withdrawn.",
+            "Use the id of an attachment that reading responses returned.",
+        )
     return AttachmentRow._make(rows[0])
-
-
-def no_attachment() -> NotFound:
-    """Return the refusal of an unknown or deleted recording."""
-    return NotFound(
-        ErrorCode.NOT_FOUND,
-        "There is no attachment with this attachmentId in this form; it may have been replaced "
-        "or withdrawn.",
-        "Use the id of an attachment that reading responses returned.",
-    )
 
 
 _COLUMNS = tuple(raw_column(getattr(Recording, name)) for name in AttachmentRow._fields)
@@ -147,6 +149,9 @@ _ATTACHMENT = (
         Answer.superseded.is_(False),
     )
 )
+_SHOWN_ATTACHMENT = _ATTACHMENT.join(
+    ResponseSession, ResponseSession.id == Answer.session_id
+).where(IS_SHOWN)
 
 _NOTED = "INSERT INTO object_deletions (object_key, noted_at) VALUES (old.object_key, {now})"
 NOTE_ON_SQLITE = (
