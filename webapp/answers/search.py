@@ -10,7 +10,13 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.orm import InstrumentedAttribute
 
-from webapp.answers.by_question import CHARS_SHOWN, SHOWN_COLUMNS, SHOWN_TEXT, ShownAnswer
+from webapp.answers.by_question import (
+    CHARS_SHOWN,
+    SHOWN_COLUMNS,
+    SHOWN_TEXT,
+    AnswerPage,
+    ShownAnswer,
+)
 from webapp.base.database import among, db, read_rows
 from webapp.base.text import normalized
 from webapp.base.vocabulary import FollowUpState, ResponseType, SessionStatus
@@ -27,10 +33,7 @@ def comparable(text: str) -> str:
 
 
 def find_matches(text: str, needle: str) -> list[tuple[int, int]]:
-    """Return start and end (exclusive) of each match of the comparable text `needle`, in order.
-
-    A match that Unicode composes from two separate letters may be missed.
-    """
+    """Return start and end (exclusive) of each match of the comparable text `needle`, in order."""
     if not needle:
         return []
     folded, letters = _folded(text)
@@ -86,31 +89,20 @@ class Filters:
 
     @property
     def needle(self) -> str:
-        """The search text in the form that is compared."""
         return comparable(self.words)
 
     def keep(self, *, sent: bool, suspect: bool) -> bool:
-        """Return True for a response that passes `sent_only` and `unflagged`."""
         return (sent or not self.sent_only) and not (suspect and self.unflagged)
 
     def holds(self, *texts: str) -> bool:
-        """Return True if one of the texts contains the search text."""
         needle = self.needle
         return not needle or any(needle in comparable(text) for text in texts)
 
     def between(
         self, column: sa.ColumnElement[int] | InstrumentedAttribute[int]
     ) -> list[sa.ColumnElement[bool]]:
-        """Return the conditions that limit a column to the period."""
         conditions = [] if self.since is None else [column >= self.since]
         return conditions if self.until is None else [*conditions, column < self.until]
-
-
-class FoundAnswers(NamedTuple):
-    """Answers, newest first; `before` is the stamp to continue from, None at the end."""
-
-    answers: list[ShownAnswer]
-    before: int | None
 
 
 class FoundPeople(NamedTuple):
@@ -122,8 +114,6 @@ class FoundPeople(NamedTuple):
 
 @dataclass(slots=True)
 class _Effort:
-    """The remaining budget of one request."""
-
     finds: int
     looks: int
     chars: int
@@ -136,7 +126,7 @@ class _Effort:
         return min(self.looks, self.chars, self.finds) <= 0
 
 
-def find_answers(form_id: str, filters: Filters, *, before: int | None) -> FoundAnswers:
+def find_answers(form_id: str, filters: Filters, *, before: int | None) -> AnswerPage:
     """Return the current answers that pass the filters, continuing from `before`."""
     effort = _Effort(ANSWERS_FOUND, ANSWERS_LOOKED_AT, CHARS_LOOKED_AT)
     found: list[ShownAnswer] = []
@@ -145,8 +135,8 @@ def find_answers(form_id: str, filters: Filters, *, before: int | None) -> Found
         if passes:
             found.append(answer._replace(answer_text=cut(answer.answer_text)))
         if effort.look(len(answer.answer_text), found=passes):
-            return FoundAnswers(found, answer.stamp)
-    return FoundAnswers(found, None)
+            return AnswerPage(found, answer.stamp)
+    return AnswerPage(found, None)
 
 
 def _passes(filters: Filters, answer: ShownAnswer) -> bool:
@@ -156,11 +146,7 @@ def _passes(filters: Filters, answer: ShownAnswer) -> bool:
 
 
 def find_people(form_id: str, filters: Filters, *, before: PersonKey | None) -> FoundPeople:
-    """Return people with an answer who pass the filters, continuing from `before`.
-
-    `since` and `until` limit when they began. Each person comes with all their answers; with
-    `spoken`, at least one of these is spoken.
-    """
+    """Return people with an answer who pass the filters, continuing from `before`."""
     effort = _Effort(PEOPLE_FOUND, PEOPLE_LOOKED_AT, CHARS_LOOKED_AT)
     found: list[models.SessionAnswers] = []
     for session, answers in _people_backwards(form_id, filters, before):
@@ -183,10 +169,7 @@ def cut(answer_text: str) -> str:
 def _answers_backwards(
     form_id: str, filters: Filters, before: int | None
 ) -> Iterator[tuple[ShownAnswer, bool]]:
-    """Yield answers, newest first, uncut, each with whether it passes what the database checks.
-
-    It passes if it is current, not deleted, and has follow-ups where `follow_ups` is set.
-    """
+    """Yield answers, newest first, uncut, each with whether it passes what the database checks."""
     current = sa.and_(models.Answer.superseded.is_(False), models.IS_SHOWN)
     text = models.Answer.answer_text
     query = (
@@ -210,7 +193,6 @@ def _answers_backwards(
 def _people_backwards(
     form_id: str, filters: Filters, before: PersonKey | None
 ) -> Iterator[tuple[models.SessionRow, Sequence[models.AnswerRow]]]:
-    """Yield people with their answers; people whom the filters leave out have none."""
     began = sa.type_coerce(models.ResponseSession.created_at, sa.BigInteger)
     query = (
         sa.select(*models.SESSION_COLUMNS, models.IS_SHOWN)
