@@ -138,11 +138,8 @@ def clean_organisation(text: str) -> str:
 
 def disable_account(account_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
     """Disable the account: end browser sessions and open links, refuse agents; commits."""
-    disabled = (
-        update(Account)
-        .where(Account.id == account_id, Account.disabled_at.is_(None))
-        .values(disabled_at=now, session_epoch=Account.session_epoch + 1)
-    )
+    enabled = update(Account).where(Account.id == account_id, Account.disabled_at.is_(None))
+    disabled = enabled.values(disabled_at=now, session_epoch=Account.session_epoch + 1)
     with write_transaction():
         end_links(account_id)
         _change(disabled, AuditKind.ACCOUNT_DISABLED, account_id, now, by)
@@ -150,13 +147,9 @@ def disable_account(account_id: str, *, now: datetime, by: Actor = SYSTEM) -> No
 
 def enable_account(account_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
     """Enable the account: agents have access again, browsers must sign in again; commits."""
-    enabled = (
-        update(Account)
-        .where(Account.id == account_id, Account.disabled_at.is_not(None))
-        .values(disabled_at=None)
-    )
+    disabled = update(Account).where(Account.id == account_id, Account.disabled_at.is_not(None))
     with write_transaction():
-        _change(enabled, AuditKind.ACCOUNT_ENABLED, account_id, now, by)
+        _change(disabled.values(disabled_at=None), AuditKind.ACCOUNT_ENABLED, account_id, now, by)
 
 
 def _change(change: Update, kind: AuditKind, account_id: str, now: datetime, by: Actor) -> None:
