@@ -95,7 +95,6 @@ RECORDINGS_OF_QUESTION = (
 
 
 def _claimable(recordings: sa.FromClause) -> sa.ColumnElement[bool]:
-    """Return the condition that the recording is unclaimed, or has the answer to correct."""
     columns = recordings.c
     free = sa.or_(columns.answer_id.is_(None), columns.answer_id == sa.bindparam("earlier"))
     return sa.and_(columns.id == sa.bindparam("recording"), free)
@@ -120,10 +119,7 @@ DELETE_OTHER_RECORDINGS = DELETE_RECORDINGS.where(~_IS_OURS)
 
 
 def _recorded(recordings: sa.FromClause) -> sa.ColumnElement[int]:
-    """Return the bytes of the recording to claim, less those of the claimed one it replaces.
-
-    recordings  all recordings of the question
-    """
+    """Return the bytes of the recording to claim, less those of the claimed one it replaces."""
     columns = recordings.c
     is_ours, is_claimed = columns.id == sa.bindparam("recording"), columns.answer_id.is_not(None)
     change = sa.cast(is_ours, sa.Integer) - sa.cast(is_claimed, sa.Integer)
@@ -156,7 +152,6 @@ insert_session = built_once(_session_insert)
 
 
 def _insert_answer(stamp: sa.ColumnElement[int], *sources: sa.FromClause) -> sa.Insert:
-    """Build the INSERT of one answer per row of the sources, or of one without sources."""
     given = [sa.bindparam(name, type_=_ANSWERS.c[name].type) for name in _GIVEN]
     row = sa.select(*given, sa.false(), stamp).select_from(*sources)
     return sa.insert(_ANSWERS).from_select([*_GIVEN, "superseded", "stamp"], row)
@@ -166,7 +161,6 @@ ADD_ANSWER = _insert_answer(sa.bindparam("stamp", type_=sa.BigInteger))
 
 
 def _held(opened: sa.FromClause) -> sa.FromClause:
-    """Select and lock the recordings of the question."""
     return (
         sa.select(_RECORDINGS.c.id, _RECORDINGS.c.answer_id, _RECORDINGS.c.size)
         .join(opened, sa.true())
@@ -177,7 +171,6 @@ def _held(opened: sa.FromClause) -> sa.FromClause:
 
 
 def _heard(held: sa.FromClause) -> sa.FromClause:
-    """Select how many held recordings can be claimed, and the `bytes` that this adds."""
     found = sa.func.count().filter(_claimable(held))
     return sa.select(found.label("found"), _recorded(held).label("bytes")).cte("s")
 
@@ -189,8 +182,6 @@ def answer_in_one_statement(*, begins: bool, recordings: bool) -> sa.Insert:
     It returns no row if the session has changed. There is no stamp if the form takes no answers or
     the recording cannot be claimed: then no later part writes, and NOT NULL rolls back an inserted
     session. Names are short because psycopg caches no statement longer than 4 KiB.
-
-    recordings  the session key has recordings: one may be claimed, the others are deleted
     """
     opened = (_session_insert().returning(_SESSIONS.c.id) if begins else _HOLD).cte("o")
     stamp = STAMP_ANSWER

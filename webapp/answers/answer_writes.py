@@ -20,11 +20,7 @@ from webapp.records.responses.recordings import Recording
 
 
 class NewAnswer(NamedTuple):
-    """An answer as submitted; the parent of a follow-up is its scripted question.
-
-    answer_key    generated for each rendered question; unique in a session
-    recording_id  id of the recording that it claims, "" for a typed answer
-    """
+    """An answer as submitted; the parent of a follow-up is its scripted question."""
 
     question_id: str
     question_text: str
@@ -35,7 +31,6 @@ class NewAnswer(NamedTuple):
 
     @property
     def response_type(self) -> ResponseType:
-        """The response type that agents see."""
         return ResponseType.VOICE if self.recording_id else ResponseType.TEXT
 
 
@@ -136,7 +131,6 @@ def _in_several(
 def _progress(
     state: RespondentSession, after: RespondentSession, now: datetime, *, suspect: bool
 ) -> dict[str, object]:
-    """Return the columns of the session."""
     return {
         "session_id": state.id,
         "form_id": state.form.id,
@@ -152,7 +146,6 @@ def _progress(
 
 
 def _values(state: RespondentSession, answer: NewAnswer) -> dict[str, object]:
-    """Return the columns of the answer and the changes to its form and counters."""
     earlier = state.answered.get(answer.question_id)
     scripted = answer.parent_question_id is None
     return answer._asdict() | {
@@ -190,10 +183,7 @@ _UPLOADED = select(Recording.id).where(
 def is_unchanged(
     state: RespondentSession, answer: NewAnswer, *, blank: bool, replaces: str | None
 ) -> bool:
-    """Return True if this is the current answer and the form is open; see `answer_question`.
-
-    raises  StateConflict `answer_newer`
-    """
+    """Return True if this is the current answer; raises StateConflict `answer_newer`."""
     current = state.answered.get(answer.question_id)
     if current is None or state.form.status is not FormStatus.PUBLISHED:
         return False

@@ -46,17 +46,13 @@ class Signs:
     honeypot_filled: bool = False
 
     def looks_automated(self, answers: int, now: datetime) -> bool:
-        """Return True if a person cannot have answered this many questions by `now`."""
         if self.honeypot_filled or self.begun_at is None:
             return True
         return now - self.begun_at < timedelta(seconds=ANSWER_MIN_SECONDS * answers)
 
 
 def require_answer(answer_text: str, *, spoken: bool) -> None:
-    """Raise InvalidInput `answer_empty` or `answer_too_long`.
-
-    spoken  there is a recording: the text may be empty, and longer
-    """
+    """Raise InvalidInput `answer_empty` or `answer_too_long`; a spoken one may be empty."""
     if not spoken and not answer_text.strip():
         raise InvalidInput(
             PageCode.ANSWER_EMPTY,
@@ -75,10 +71,7 @@ def require_answer(answer_text: str, *, spoken: bool) -> None:
 
 
 def clean_name(name: str) -> str | None:
-    """Return the name in one line, without control characters; None if it is empty.
-
-    raises  InvalidInput `name_too_long`
-    """
+    """Return the name in one line; None if empty. raises InvalidInput `name_too_long`"""
     name = in_one_line(name)
     if len(name) > RESPONDER_NAME_MAX_CHARS:
         raise InvalidInput(
@@ -156,14 +149,7 @@ def skip_question(
     follow_up: int = 0,
     replaces: str | None = None,
 ) -> RespondentSession:
-    """Skip a question, supersede its answer, delete its recordings; repeats change nothing.
-
-    Skipping a scripted question also takes back the answers to its follow-ups.
-
-    replaces  as in `answer_question`
-    returns   the changed session
-    raises    NotFound; StateConflict as `answer_question`
-    """
+    """Skip a question and take back its answer and those to its follow-ups; idempotent."""
     while True:
         state = read_open_session(share_token, session_key)
         if state.form.status is not FormStatus.PUBLISHED:
@@ -175,7 +161,6 @@ def skip_question(
 
 
 def _skip(state: RespondentSession, step: Step, now: datetime) -> RespondentSession | None:
-    """Write the skip; return the new session, or None (nothing written) if it has changed."""
     taken = {step.question_id, *(each.id for each in state.steps.asked_after(step.question_id))}
     after = state.changed(
         now,
@@ -202,7 +187,6 @@ def _skip(state: RespondentSession, step: Step, now: datetime) -> RespondentSess
 
 
 def _take_back(state: RespondentSession, taken: set[str]) -> int:
-    """Supersede the answers to these questions, delete their recordings, return the bytes freed."""
     freed = 0
     for question_id in sorted(taken):
         if question_id in state.answered:
@@ -222,7 +206,6 @@ def complete_response(
 ) -> list[str] | None:
     """Complete the response and queue its event, if this server sends events.
 
-    signs    as in `answer_question`
     returns  the ids of the queued deliveries; None if the response is complete already
     raises   NotFound; StateConflict `form_closed`, `form_completed`, `nothing_answered`;
              InvalidInput `name_too_long`

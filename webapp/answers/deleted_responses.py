@@ -33,11 +33,7 @@ LISTED_MOST = 5
 
 
 class ScheduledDeletion(NamedTuple):
-    """A deletion as the pages of its form show it.
-
-    session_id  the deleted response, named `responder_name`; None for all that look automated
-    begun       it can no longer be undone
-    """
+    """A deletion as the pages of its form show it."""
 
     id: str
     session_id: str | None
@@ -49,18 +45,14 @@ class ScheduledDeletion(NamedTuple):
 def delete_response(
     account_id: str, form_id: str, session_id: str, *, now: datetime, by: Actor = SYSTEM
 ) -> None:
-    """Schedule the deletion of one response, unless it is scheduled already.
-
-    raises  NotFound, also for a withdrawn response
-    """
+    """Schedule the deletion of one response, unless it is scheduled already."""
     with database.write_transaction():
         get_form(account_id, form_id)
         # the lock orders this deletion and a concurrent withdrawal
         if database.execute(_HOLD, form_id=form_id, session_id=session_id).first() is None:
             raise no_response()
         if _schedule(form_id, session_id, 1, now):
-            kind = AuditKind.RESPONSE_DELETED
-            add_event(kind, account_id, by=by, now=now, subject=form_id)
+            add_event(AuditKind.RESPONSE_DELETED, account_id, by=by, now=now, subject=form_id)
 
 
 def delete_automated(account_id: str, form_id: str, *, now: datetime, by: Actor = SYSTEM) -> int:
@@ -73,8 +65,7 @@ def delete_automated(account_id: str, form_id: str, *, now: datetime, by: Actor 
         count = count_automated(form_id)
         if count:
             _schedule(form_id, None, count, now)
-            kind = AuditKind.AUTOMATED_DELETED
-            add_event(kind, account_id, by=by, now=now, subject=form_id)
+            add_event(AuditKind.AUTOMATED_DELETED, account_id, by=by, now=now, subject=form_id)
     return count
 
 
@@ -87,8 +78,7 @@ def undo_deletion(
         row = database.execute(_UNDO, deletion=deletion_id, form_id=form_id).one_or_none()
         if row is None:
             return None
-        kind = AuditKind.RESPONSES_RESTORED
-        add_event(kind, account_id, by=by, now=now, subject=form_id)
+        add_event(AuditKind.RESPONSES_RESTORED, account_id, by=by, now=now, subject=form_id)
     return ScheduledDeletion(row.id, row.session_id, None, row.response_count, begun=False)
 
 
@@ -143,7 +133,6 @@ def _schedule(form_id: str, session_id: str | None, count: int, now: datetime) -
 
 @database.tried_again
 def _delete_batch(due: sa.Row[*tuple[Any, ...]], now: datetime) -> int:
-    """Delete one batch; return the number of sessions in it, 0 when none is left."""
     which = {"form_id": due.form_id, "at": due.scheduled_at, "most": BATCH_SESSIONS}
     locking = _LOCK_AUTOMATED if due.session_id is None else _LOCK_ONE
     with database.write_transaction():
@@ -192,7 +181,6 @@ def delete_sessions(form_id: str, sessions: Sequence[LockedSession], *, now: dat
 
 
 def _reached(form_id: str, sessions: Sequence[LockedSession]) -> dict[str, counters.QuestionCounts]:
-    """Return the counter changes that deleting the sessions causes, by id of scripted question."""
     questions = database.execute(sa.select(Form.questions).where(Form.id == form_id)).scalar_one()
     answered = Counter(chain.from_iterable(each.answered for each in sessions))
     skipped = Counter(chain.from_iterable({*each.skipped} for each in sessions))

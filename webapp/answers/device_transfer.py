@@ -46,10 +46,7 @@ _TABLE = cast(sa.Table, DeviceTransfer.__table__)
 
 
 def create_transfer_link(share_token: str, session_key: str, *, now: datetime) -> str:
-    """Create a link to this session and return its secret; an earlier link ends.
-
-    raises  NotFound if the form is gone, or nothing is stored under this key
-    """
+    """Create a link to this session and return its secret; an earlier link ends."""
     secret = secrets.token_urlsafe(24)
     with write_transaction() as connection:
         session = lock_session(connection, share_token, session_key)

@@ -11,13 +11,7 @@ from webapp.records.responses import models, recordings
 
 
 class HeardRecording(NamedTuple):
-    """The recording of one answer.
-
-    levels     as in Recording; None until measured
-    differs    the answer as sent differs from the transcript
-    unchecked  the transcript became the answer after the respondent had moved on
-    heard      the transcript, "" unless requested
-    """
+    """The recording of one answer; `unchecked`: its respondent has not seen the transcript."""
 
     answer_id: str
     id: str
@@ -106,12 +100,7 @@ _CHARS_OF_PEOPLE = select(
 
 
 class AnswerBatch(NamedTuple):
-    """Answers in the order of their stamps.
-
-    people       the sessions of the answers, by session id
-    attachments  the recordings, by answer id
-    asked        how the follow-up questions came about, by question id
-    """
+    """Answers in the order of their stamps."""
 
     answers: Sequence[models.AnswerRow]
     people: dict[str, models.SessionRow]
@@ -123,8 +112,6 @@ def read_answers(form_id: str) -> Iterator[AnswerBatch]:
     """Yield batches of all current answers with their sessions, in the order of their stamps.
 
     An answer that is corrected meanwhile comes again at the end with its new text; none is missed.
-    Answers are read without a join to sessions: with it, a CSV file takes 1.4 times the CPU time on
-    SQLite, 1.3 times on PostgreSQL.
     """
     after, most = 0, ANSWERS_IN_BATCH
     while True:
@@ -181,7 +168,6 @@ def read_details(
 
 
 def _fitting(chars: Executable, most: int, place: dict[str, object]) -> int:
-    """Halve `most` until the next rows together fit into CHARS_IN_BATCH; return at least one."""
     while most > 1 and (read_rows(chars, most=most, **place)[0][0] or 0) > CHARS_IN_BATCH:
         most //= 2
     return most

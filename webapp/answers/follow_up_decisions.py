@@ -39,12 +39,7 @@ _UNKNOWN = Decision(Reason.CHOSEN_BY_MODEL, writer="?")  # a decision that a mod
 
 @dataclass(frozen=True)
 class FollowUpContext:
-    """The current answer to a question, with no decision about it yet.
-
-    parent_id  id of the scripted question
-    cap, most  most follow-ups to one question, and to all questions
-    dropped    id of a dropped follow-up to the same words, "" for none
-    """
+    """The current answer to a question, with no decision about it yet."""
 
     session: RespondentSession
     place: QuestionNumber
@@ -58,7 +53,6 @@ class FollowUpContext:
 
     @property
     def writer(self) -> str:
-        """The model shown to the creator, "" for none."""
         return self.session.form.follow_up_writer
 
     @property
@@ -75,14 +69,7 @@ class FollowUpContext:
 def context_of(
     session: RespondentSession, place: QuestionNumber, *, is_new: bool = False, language: str = ""
 ) -> FollowUpContext | None:
-    """Return the context for a decision about an answer, None if there is nothing to decide.
-
-    There is nothing if the question has no current answer, the answer has a decision, the scripted
-    question or a follow-up to it was skipped, a cap is reached, the response is sent, or the form
-    takes no answers.
-    is_new    the answer was stored just now, so it has no decision
-    language  of the page, to ask in if the language of the form is unknown
-    """
+    """Return the context for a decision about an answer, None if there is nothing to decide."""
     form, steps = session.form, session.steps
     is_open = form.status is FormStatus.PUBLISHED and session.completed_stamp is None
     step = steps.at(place) if is_open else None
@@ -139,10 +126,7 @@ class Claim(NamedTuple):
 
 @tried_again
 def decide_by_rules(about: FollowUpContext, *, now: datetime) -> QuestionNumber | None:
-    """Ask a dropped follow-up to the same words again, else what the rules ask. Commits.
-
-    Returns the place of a new question, else None.
-    """
+    """Ask a dropped follow-up again, else what the rules ask; return its place. Commits."""
     ruled = None if _asked_again(about) else about.ruled
     if not ruled or not ruled.question:
         return None
@@ -164,7 +148,6 @@ def claim_decision(
 ) -> Claim | None:
     """Claim the decision for a model, or decide by the rules if no call is left. Commits.
 
-    Returns None if nothing is to be asked, another request decides, or the decision is made.
     count_call  counts a call unless none is left today; in its own transactions, because all
                 claims of a form wait for the row that it changes
     """
@@ -179,10 +162,7 @@ def claim_decision(
 
 @tried_again
 def claim_for_words(about: FollowUpContext, *, now: datetime) -> bool:
-    """Claim the decision until a spoken answer is transcribed. Commits.
-
-    Returns False if the recording is not being transcribed, or nothing is to be asked.
-    """
+    """Claim the decision until a spoken answer is transcribed. Commits."""
     with core_transaction() as connection:
         due = {"answer_id": about.answer_id, "moment": to_millis(now)}
         is_written = bool(all_rows(connection, statements.IN_WRITING, due))
@@ -246,7 +226,6 @@ def pass_on(about: FollowUpContext, *, now: datetime) -> None:
 
 
 def _lock(connection: Connection, about: FollowUpContext) -> bool:
-    """Lock the session; False if the answer is outdated, the response sent, or the form closed."""
     found = all_rows(connection, statements.LOCK, {"session_id": about.session.id})
     return bool(found) and found[0].answered.get(about.question_id) == about.answer_id
 
@@ -261,7 +240,6 @@ def _free_depth(
 
 @tried_again
 def _asked_again(about: FollowUpContext) -> bool:
-    """Ask the dropped follow-up to the same words again; return False if there is none."""
     if about.dropped:
         asked = {"row": about.dropped, "answer_id": about.answer_id}
         with core_transaction() as connection:

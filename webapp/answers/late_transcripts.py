@@ -51,7 +51,6 @@ def conclude(recording_id: str, *, now: datetime) -> list[str]:
 
 
 def _fill(session: Row[*tuple[Any, ...]], spoken: Row[*tuple[Any, ...]], now: datetime) -> None:
-    """Replace the answer by one with the transcript, unless the form has no room for it."""
     words = spoken.transcript
     values = {name: getattr(spoken, name) for name in _KEPT} | {
         "id": database.new_id("ans"),

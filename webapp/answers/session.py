@@ -62,16 +62,13 @@ class RespondentForm:
 
     @property
     def may_record(self) -> bool:
-        """True if questions may be answered by voice."""
         return self.records_voice and self.response_mode is not vocabulary.ResponseMode.TEXT_ONLY
 
     @property
     def asks_follow_ups(self) -> bool:
-        """True if an answer may lead to a follow-up question."""
         return self.follow_up_mode is not vocabulary.FollowUpMode.NONE
 
     def most_questions(self, *, with_model: bool) -> int:
-        """Return the most questions that one respondent can be asked."""
         row = cast(Content, self)  # has the columns that caps and language come from
         if with_model or not content.asks_follow_ups(row):
             return content.most_questions(row)
@@ -80,11 +77,7 @@ class RespondentForm:
 
 
 class RecordingShown(NamedTuple):
-    """A recording as shown to its respondent, with its key in the audio store.
-
-    levels   loudness of 64 equal parts, one digit each; None until measured
-    claimed  whether it is part of an answer
-    """
+    """A recording as shown to its respondent, with its key in the audio store."""
 
     id: str
     question_id: str
@@ -99,12 +92,10 @@ class RecordingShown(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The file name for downloads: the id and the extension."""
         return self.id + PurePosixPath(self.object_key).suffix
 
     @property
     def seconds(self) -> int:
-        """The length of the recording, rounded up."""
         return -(-self.duration_ms // 1000)
 
 
@@ -113,9 +104,7 @@ class RespondentSession:
     """The state of a respondent at a form; texts, follow-ups and recordings are read lazily.
 
     id              provisional until something is stored
-    answered        ids of the current answers, by question id
     last_active_at  milliseconds, unique for each state; 0 if nothing is stored
-    has_recordings  recordings exist under its key, claimed by an answer or not
     is_foreign      its key belongs to a session with another form
     """
 
@@ -132,17 +121,14 @@ class RespondentSession:
 
     @property
     def started(self) -> bool:
-        """True if anything is stored for this session."""
         return self.last_active_at > 0
 
     @property
     def completed_at(self) -> datetime | None:
-        """When the response was sent; None if it was not."""
         return None if self.completed_stamp is None else from_millis(self.completed_stamp)
 
     @cached_property
     def texts(self) -> Mapping[str, str]:
-        """The texts of the current answers, by question id."""
         found = read_rows(_TEXTS, session=self.id) if self.answered else ()
         return {row.question_id: row.answer_text for row in found}
 
@@ -153,12 +139,10 @@ class RespondentSession:
 
     @cached_property
     def steps(self) -> Steps:
-        """The questions of this respondent."""
         return Steps(self.form.questions, self.follow_ups, self.answered, self.skipped)
 
     @cached_property
     def recordings(self) -> Mapping[str, RecordingShown]:
-        """The recordings of the current answers, by question id."""
         return {each.question_id: each for each in self.recorded if each.claimed}
 
     @cached_property
@@ -168,21 +152,16 @@ class RespondentSession:
 
     @cached_property
     def recorded(self) -> Sequence[RecordingShown]:
-        """All recordings under its key, oldest first."""
         keys = {"key_hash": self.key_hash, "form_id": self.form.id}
         found = read_rows(_RECORDINGS, **keys) if self.has_recordings else ()
         return list(map(RecordingShown._make, found))
 
     def version(self, question_id: str) -> str:
-        """Return the version of the current answer to a question; "" if there is none."""
         recording = self.recordings.get(question_id)
         return version_of(self.texts.get(question_id), recording.id if recording else None)
 
     def asked_step(self, place: QuestionNumber) -> Step:
-        """Return a question that this respondent is or was asked, even if it was dropped.
-
-        raises  NotFound if no question has this number, or the follow-up was never asked
-        """
+        """Return a question that this respondent is or was asked, even if it was dropped."""
         follow_ups = self.follow_ups if place.follow_up else ()
         steps = Steps(self.form.questions, follow_ups, self.answered, self.skipped)
         if found := steps.at(place):
@@ -197,13 +176,11 @@ class RespondentSession:
         return replace(self, last_active_at=active, **changes)
 
     def with_parts(self, **parts: object) -> Self:
-        """Return a copy that has these parts instead of the stored ones."""
         copy = replace(self)
         copy.__dict__.update(parts)
         return copy
 
     def recording_keys(self, question_id: str) -> dict[str, str]:
-        """Return the parameters of RECORDINGS_OF_QUESTION."""
         return {"key_hash": self.key_hash, "form_id": self.form.id, "question_id": question_id}
 
 
@@ -298,11 +275,7 @@ def new_session(form: RespondentForm, session_key: str) -> RespondentSession:
 
 
 def read_open_session(share_token: str, session_key: str) -> RespondentSession:
-    """Return the session as `read_session` does, if it is open or may begin.
-
-    raises  NotFound, also for a key of another form; StateConflict if the session is completed, or
-            has not begun and the form takes no answers
-    """
+    """Return the session; raises NotFound, or StateConflict if it is sent or may not begin."""
     session = read_session(share_token, session_key)
     if session.is_foreign:
         raise _no_public_form()

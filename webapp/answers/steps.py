@@ -16,18 +16,13 @@ PATH = re.compile(r"([1-9]\d{0,2})(?:/f/([1-9]\d?))?", re.ASCII)
 
 
 class QuestionNumber(NamedTuple):
-    """The position of a question; positions are ordered as questions are asked.
-
-    number     of the scripted question, from 1
-    follow_up  0: the scripted question itself; k: the k-th follow-up to it
-    """
+    """The position of a question; positions are ordered as questions are asked."""
 
     number: int
     follow_up: int = 0
 
     @property
     def path(self) -> str:
-        """The end of the question's address, after `/q/`."""
         return f"{self.number}/f/{self.follow_up}" if self.follow_up else str(self.number)
 
 
@@ -35,10 +30,7 @@ START = QuestionNumber(0)  # before the first question
 
 
 class Step(NamedTuple):
-    """One question that a respondent is asked.
-
-    asked  how a follow-up came about; None for a scripted question
-    """
+    """One question that a respondent is asked."""
 
     place: QuestionNumber
     question_id: str
@@ -55,11 +47,7 @@ def read_place(path: str) -> QuestionNumber | None:
 
 @dataclass(frozen=True)
 class Steps:
-    """The questions that one respondent is asked, and which are settled.
-
-    follow_ups  all that were asked, including dropped ones
-    answered    ids of the questions that have an answer; `skipped` likewise
-    """
+    """The questions that one respondent is asked, and which are settled."""
 
     questions: Sequence[QuestionRow]
     follow_ups: Sequence[AskedFollowUp]
@@ -96,15 +84,12 @@ class Steps:
         return next(following, unsettled[0] if unsettled else None)
 
     def place_before(self, place: QuestionNumber) -> QuestionNumber | None:
-        """Return the place that Back leads to; None at the first question."""
         return max((step.place for step in self.in_order if step.place < place), default=None)
 
     def asked_after(self, question_id: str) -> Sequence[AskedFollowUp]:
-        """Return the follow-ups to a scripted question, including dropped ones."""
         return self._by_parent.get(question_id, ())
 
     def has_answered_follow_ups(self, step: Step) -> bool:
-        """Return True if a follow-up has an answer, which skipping this step would take back."""
         return any(each.id in self.answered for each in self.asked_after(step.question_id))
 
     @cached_property
@@ -122,11 +107,6 @@ class Steps:
     def thread(
         self, mode: FollowUpMode, place: QuestionNumber, texts: Mapping[str, str], *, language: str
     ) -> Thread:
-        """Return the thread up to the answer to the question at a place.
-
-        texts     answers by question id, at least those of this thread
-        language  tag of the language to ask in, "" for none
-        """
         parent = self.questions[place.number - 1]
         of_parent = self.asked_after(parent["id"])
         asked = (each for each in of_parent if each.depth <= place.follow_up)

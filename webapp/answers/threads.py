@@ -19,12 +19,7 @@ from webapp.records.responses import models
 
 
 class AskedQuestion(NamedTuple):
-    """A follow-up question that somebody was asked.
-
-    writer    a `FollowUpAuthor`, the model and its host, or "" for the rules
-    skipped   ids of all questions that its respondent skipped
-    outdated  the answer that it followed has been changed or taken back
-    """
+    """A follow-up question that somebody was asked."""
 
     id: str
     session_id: str
@@ -38,7 +33,6 @@ class AskedQuestion(NamedTuple):
 
     @property
     def is_skipped(self) -> bool:
-        """True if its respondent skipped it."""
         return self.id in self.skipped
 
 
@@ -77,10 +71,7 @@ def follow_ups_of(
 
 
 def first_answers(answers: Sequence[ShownAnswer]) -> list[ShownAnswer]:
-    """Return the answer that begins each thread, in the order in which the threads first occur.
-
-    If it was taken back, the first of `answers` in the thread stands for it.
-    """
+    """Return the answer that begins each thread, in the order in which the threads first occur."""
     later = [each.id for each in answers if each.parent_question_id]
     rows = read_rows(_FIRST_ANSWERS, answers=later) if later else ()
     first = {(row.session_id, row.question_id): ShownAnswer._make(row) for row in rows}
@@ -108,7 +99,6 @@ def threads_of(
 def _threads(
     content: Content, answers: list[models.AnswerRow], asked: list[AskedQuestion]
 ) -> list[AnswerThread]:
-    """Return the threads in the order of their first answers; those without one come last."""
     given = {each.question_id: each for each in answers}
     follow_ups: dict[str, list[ShownFollowUp]] = defaultdict(list)
     for each in asked:
@@ -175,15 +165,7 @@ _FIRST_ANSWERS = _SHOWN.join(_LATER, _BEGINS_IT).where(among(_LATER.id, "answers
 
 
 class OneResponse(NamedTuple):
-    """One response and its neighbours in the list.
-
-    threads       by id of the scripted question
-    skipped       ids of skipped questions
-    stamp         newest stamp of its answers and its completion, in milliseconds
-    is_new        the creator has not read it up to `stamp`
-    newer, older  ids of its neighbours in the list of all responses, None at either end
-    next_unread   id of the unread response to read next
-    """
+    """One response and its neighbours in the list."""
 
     person: models.SessionAnswers
     threads: dict[str, AnswerThread]

@@ -71,11 +71,7 @@ def give_up_forms(account_id: str, *, now: datetime) -> None:
 
 
 def purge_deleted(now: datetime) -> Iterator[int]:
-    """Delete the forms that can no longer be restored, in short transactions.
-
-    Yields the number of rows deleted by each. May be abandoned at any point: the next call
-    continues.
-    """
+    """Delete what can no longer be restored; may be abandoned: the next call continues."""
     while forms := read_rows(_EXPIRED, oldest=_oldest(now)):
         if not _take_for_good(forms[0].id, now):
             continue
@@ -89,7 +85,6 @@ def purge_deleted(now: datetime) -> Iterator[int]:
 def _in_trash(
     account_id: str | BindParameter[str], oldest: datetime | BindParameter[datetime]
 ) -> ColumnElement[bool]:
-    """Return the condition that a form can be restored."""
     return and_(Form.account_id == account_id, Form.deleted_at > oldest)
 
 
@@ -172,8 +167,6 @@ def discard_drafts(
     """Discard the drafts that exist and are unpublished; return their number.
 
     Their idempotency keys stay, so that a repeated request makes no draft.
-
-    note  the creator's note for the agents
     """
     which = and_(unpublished(account_id), Draft.id.in_(draft_ids))
     discarded = update(Draft).where(which).values(deleted_at=now, discard_note=note)
@@ -194,10 +187,7 @@ def restore(account_id: str, discarded_at: datetime, *, now: datetime, by: Actor
 
 
 def purge_discarded(now: datetime) -> Iterator[int]:
-    """Delete expired drafts, a short transaction for each.
-
-    Yields the number of drafts deleted by each; may be abandoned at any point.
-    """
+    """Delete expired drafts, a short transaction for each."""
     latest = now - timedelta(seconds=DISCARDED_KEPT_SECONDS)
     while found := read_rows(_EXPIRED_DRAFTS, latest=latest):
         draft_id = found[0].id
@@ -221,7 +211,6 @@ def _restorable(account_id: str, discarded_at: datetime, now: datetime) -> Colum
 def _change_drafts(
     kind: AuditKind, account_id: str, change: Update, now: datetime, by: Actor
 ) -> int:
-    """Change drafts, with an event for each; return their number."""
     with write_transaction():
         ids = execute(change.returning(Draft.id)).scalars().all()
         for draft_id in ids:

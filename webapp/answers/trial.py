@@ -28,13 +28,7 @@ class NoRoom(StrEnum):
 
 
 class Decided(NamedTuple):
-    """The outcome of one answer.
-
-    reason   a `Reason` or a `NoRoom`
-    asked    whether a question was asked
-    writer   as in `AskedFollowUp`
-    unheard  the rules decided because the model gave nothing useful
-    """
+    """The outcome of one answer; `unheard`: the model gave nothing useful."""
 
     reason: str
     asked: bool = False
@@ -44,14 +38,7 @@ class Decided(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """The progress of the creator.
-
-    named_model  the model and host shown before the first answer, "" for the rules
-    answers      by question id
-    unsent       text typed but not sent when a question was left, by question id
-    asked        all follow-ups that were asked; `follow_ups` says which are dropped
-    decided      outcomes by `answer_key`
-    """
+    """The progress of the creator."""
 
     named_model: str = ""
     answers: dict[str, str] = field(default_factory=dict)
@@ -160,7 +147,6 @@ def decided_after(trial: Trial, step: Step) -> Decided | None:
 
 
 def _asked_because_of(trial: Trial, content: Content, step: Step) -> list[AskedFollowUp]:
-    """Return the follow-ups to the scripted question of a step."""
     parent = content.questions[step.place.number - 1]
     return [each for each in trial.follow_ups if each.parent_question_id == parent["id"]]
 

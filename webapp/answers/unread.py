@@ -49,10 +49,7 @@ def newest_stamp(completed: int | None, *answers: int) -> int:
 
 
 def next_unread(form: FormRow, session_id: str = "", before: int | None = None) -> str | None:
-    """Return the id of the newest unread response before `before` (ms), or else of the newest.
-
-    session_id  the response that is open, which is left out
-    """
+    """Return the id of the newest unread response before `before` (ms), or else of the newest."""
     if (form.completed_stamp or 0) <= form.seen_stamp:
         return None
     newest = form.last_stamp + 1

@@ -44,7 +44,6 @@ class TokenRow(NamedTuple):
     account_disabled_at: datetime | None
 
     def ended(self, now: datetime) -> TokenEnd | None:
-        """Return why the token is not valid at `now`; None if it is valid."""
         if self.revoked_at or self.grant_revoked_at or self.account_disabled_at:
             return TokenEnd.REVOKED
         grant_is_over = self.grant_id and not (self.grant_expires_at or now) > now
@@ -84,10 +83,7 @@ _BY_ID = _TOKENS.where(database.among(AgentToken.id, "ids"))
 
 
 def find_agent_token(token: str) -> TokenRow | None:
-    """Return the row of a token in any state; None, without a query, for malformed text.
-
-    Callers must check `ended`.
-    """
+    """Return the row of a token in any state: callers must check `ended`."""
     known = SHAPE.fullmatch(token) and database.read_rows(_BY_HASH, hash=token_hash(token))
     return TokenRow._make(known[0]) if known else None
 
@@ -119,11 +115,7 @@ def make_agent_token(
     grant_id: str | None = None,
     by: Actor = SYSTEM,
 ) -> MadeToken:
-    """Create a token for one form, or for all forms if `form_id` is None.
-
-    grant_id  the connection that requested the token; None for the creator
-    raises    NotFound `form_not_found`
-    """
+    """Create a token for one form, or for all forms if `form_id` is None."""
     token = PREFIX + secrets.token_hex(32)  # secret scanners know it by the prefix
     hint = f"{token[:HINT_START]}…{token[-HINT_END:]}"
     made = MadeToken(database.new_id("agt"), token, hint, expires_at)
@@ -206,9 +198,7 @@ def _no_ask() -> NotFound:
 def list_agent_tokens(
     account_id: str, *, now: datetime, most: int
 ) -> Sequence[sa.Row[*tuple[Any, ...]]]:
-    """Return the newest live tokens. Each row has the `token`, the `title` and `deleted_at` of its
-    form (None if it is for all forms), and `total`, the number of live tokens.
-    """
+    """Return the newest live tokens, each with its form's title, and the total of them."""
     with_grant = sa.and_(GRANTS.c.revoked_at.is_(None), GRANTS.c.expires_at > now)
     token = aliased(AgentToken, name="token")
     query = (

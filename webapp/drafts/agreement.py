@@ -28,7 +28,6 @@ class VoiceAgreement(NamedTuple):
 
     @property
     def stays_here(self) -> bool:
-        """Return True if this server transcribes the recordings itself."""
         return self.transcriber == ON_THIS_SERVER
 
 
@@ -39,7 +38,6 @@ class WriterAgreement(NamedTuple):
 
     @property
     def host(self) -> str:
-        """Return the host of the model."""
         return self.follow_up_writer.rpartition(" at ")[2]
 
 
@@ -63,13 +61,11 @@ class Agreement(NamedTuple):
     asker: AskerAgreement = AskerAgreement()
 
     def used_by(self, content: Content) -> "Agreement":
-        """Return the terms that apply to a form with this content."""
         is_typed = content.response_mode is ResponseMode.TEXT_ONLY
         writer = self.writer if asks_follow_ups(content) else BY_RULES
         return Agreement(TYPED if is_typed else self.voice, writer, self.asker)
 
     def columns(self) -> dict[str, object]:
-        """Return the values by column name, as forms and confirmations store them."""
         return self.voice._asdict() | self.writer._asdict() | self.asker._asdict()
 
 
@@ -124,11 +120,7 @@ def agreement_of(form: FormRow) -> Agreement:
 def agree(
     account_id: str, form_id: str, part: str, shown: Shown, *, now: datetime, by: Actor = SYSTEM
 ) -> None:
-    """Store the creator's agreement to one part, whatever the form's status; idempotent.
-
-    part    a key of AGREED
-    raises  NotFound; StateConflict `confirmation_stale`
-    """
+    """Store the agreement to one part; raises NotFound, StateConflict `confirmation_stale`."""
     form = get_form(account_id, form_id)
     agreed = getattr(shown.offered.used_by(form), part)
     if getattr(shown.on_page.used_by(form), part) != agreed:

@@ -38,7 +38,6 @@ def confirm_draft(
 ) -> drafts.DraftConfirmation:
     """Store the creator's confirmation of exactly the content that the browser showed.
 
-    shown   what the page said about spoken answers and follow-up questions
     raises  NotFound; StateConflict `draft_already_published`, `draft_incomplete`,
             `confirmation_stale` when the draft has another revision or hash, or the server now
             treats answers differently
@@ -74,11 +73,7 @@ def confirm_shown(
 def attest(
     account_id: str, draft_id: str, grant_id: str, now: datetime, offered: VoiceAgreement = TYPED
 ) -> bool:
-    """Store the agent's confirmation of the current revision; return False if it has one.
-
-    offered  what this server does with spoken answers, which no page showed to the creator
-    raises   NotFound; StateConflict `draft_incomplete`; SentBack
-    """
+    """Store the agent's confirmation of the current revision; return False if it has one."""
     draft = drafts.lock_draft(account_id, draft_id)
     if draft.status is DraftStatus.PUBLISHED:
         return False

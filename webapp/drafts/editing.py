@@ -37,7 +37,6 @@ def create_draft(
 ) -> drafts.Draft:
     """Create a private draft at revision 1, without a public link.
 
-    agent_note  the agent's note on this revision; a repeat keeps the note of the first request
     A repeat of `repeatable` returns the draft as it was created. It never creates a second one,
     even when the creator has discarded the first one, or deleted its form.
     raises  InvalidInput `context_required`, `idempotency_key_reused`
@@ -101,10 +100,7 @@ def update_draft(
 
 
 def is_made(draft: drafts.Draft, before: drafts.Draft, changes: model.DraftUpdate) -> bool:
-    """Return True if these changes, applied to an earlier revision, give the current draft.
-
-    The ids of new questions are random, so they are not compared.
-    """
+    """Return True if these changes, applied to an earlier revision, give the current draft."""
     asked = model.snapshot(before) | model.merged(changes, before.questions, by_agent=False)
     known = {question["id"] for question in before.questions}
     return _without_new_ids(asked, known) == _without_new_ids(model.snapshot(draft), known)
@@ -181,7 +177,6 @@ def _without_new_ids(content: model.DraftUpdate, known: set[str]) -> model.Draft
 
 
 def _row(account_id: str, draft_id: str) -> drafts.Draft:
-    """Return the draft as a row of columns, which is faster to read than a whole Draft."""
     found = database.read_rows(_ROW, account=account_id, draft=draft_id)
     if not found:
         raise drafts.missing_draft(account_id, draft_id)
@@ -232,11 +227,7 @@ def _columns(draft: drafts.Draft, names: Iterable[str]) -> dict[str, object]:
 
 
 def _created_before(account_id: str, repeatable: Repeatable, now: datetime) -> drafts.Draft | None:
-    """Return the draft that the key created, as it was then; None for a new or expired key.
-
-    raises  InvalidInput `idempotency_key_reused` when the key came with another body, or when its
-            draft is gone, because a new draft would undo the deletion
-    """
+    """Return the draft that the key created, as it was then; None for a new or expired key."""
     key = database.db.session.get(
         drafts.IdempotencyKey, (account_id, repeatable.client_id, repeatable.key)
     )
@@ -275,7 +266,6 @@ def _key_reused(how: str, resolution: str) -> InvalidInput:
 def _create_once(
     account_id: str, draft: drafts.Draft, repeatable: Repeatable, now: datetime
 ) -> drafts.Draft:
-    """Create one draft per key; on PostgreSQL, the primary key detects concurrent repeats."""
     try:
         with database.write_transaction():
             if earlier := _created_before(account_id, repeatable, now):

@@ -24,10 +24,7 @@ SPOKEN_LANGUAGES = (
 
 
 def set_spoken_language(account_id: str, form_id: str, language: str) -> None:
-    """Store one of SPOKEN_LANGUAGES, or "" for no particular language.
-
-    raises  InvalidInput `language_unknown`; NotFound
-    """
+    """Store one of SPOKEN_LANGUAGES, or "" for no particular language."""
     if language and language not in SPOKEN_LANGUAGES:
         raise InvalidInput(
             PageCode.LANGUAGE_UNKNOWN,
@@ -45,10 +42,7 @@ _ORIGINS = select(Form.frame_origins).where(shared_form(bindparam("share_token")
 
 
 def allow_embedding(account_id: str, form_id: str, text: str) -> None:
-    """Allow only the origins in `text` to embed the form; an empty text allows none.
-
-    raises  InvalidInput `origin_unreadable`, `too_many_origins`; NotFound
-    """
+    """Allow only the origins in `text` to embed the form; an empty text allows none."""
     _set(account_id, form_id, frame_origins=" ".join(parse_origins(text)))
 
 
@@ -60,10 +54,7 @@ def _set(account_id: str, form_id: str, **values: str) -> None:
 
 
 def parse_origins(text: str) -> list[str]:
-    """Return the origins in `text`, split at white space and commas, normalized, without repeats.
-
-    An origin is https, a host name and a port, without path or wildcard. raises InvalidInput
-    """
+    """Return the origins in `text`, split at white space and commas, without repeats."""
     origins = list(dict.fromkeys(_origin(word) for word in re.split(r"[\s,]+", text) if word))
     if len(origins) > FRAME_ORIGINS_MAX:
         raise InvalidInput(

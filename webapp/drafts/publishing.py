@@ -56,8 +56,6 @@ def publish_draft(
 ) -> Published:
     """Publish a confirmed draft and return its form; a repeat returns the same form.
 
-    attested_by  the grant that may confirm for the creator, recorded as `agent_attested`
-    offered      what this server does with spoken answers, stored when an agent confirms
     raises       NotFound; NotConfirmed `draft_not_confirmed`, `confirmation_stale`; SentBack;
                  StateConflict `draft_incomplete`
     """
@@ -169,7 +167,6 @@ def _in_several(
 def _made(
     account_id: str, draft_id: str, now: datetime, by: audit.Actor
 ) -> tuple[dict[str, object], dict[str, object]]:
-    """Return the values of a form that its draft lacks, and the event of its publication."""
     form: dict[str, object] = {
         "draft": draft_id,
         "id": database.new_id("frm"),

@@ -22,11 +22,7 @@ from webapp.records.forms import Form
 
 
 class CreatorChange(NamedTuple):
-    """One change that the creator made to the draft.
-
-    kind  a field of the draft, or what happened to a question
-    `before` and `after` are None for the private context. Positions count from 1.
-    """
+    """One change that the creator made to the draft."""
 
     kind: str
     question_id: str | None = None
@@ -62,9 +58,7 @@ def review_note(draft: drafts.Draft, state: ReviewState) -> str | None:
 
 
 def creator_changes(draft: drafts.Draft) -> list[CreatorChange]:
-    """Return what the creator changed since an agent last wrote, in the order of the review page,
-    then their notes on single questions if the draft is sent back.
-    """
+    """Return what the creator changed since an agent last wrote, then their notes."""
     last = find_last_by_agent(draft)
     found = list(_changes(last, draft)) if last and last is not draft else []
     notes = notes_on_questions(draft)
@@ -128,7 +122,6 @@ def return_draft(
 ) -> None:
     """Send back the revision that the creator has read; a repeat may bring another note.
 
-    question_notes  notes on single questions, by question id
     raises  NotFound; StateConflict `draft_already_published`, `revision_conflict`;
             InvalidInput `validation_failed` for a note on an unknown question
     """
@@ -155,10 +148,7 @@ def return_draft(
 
 
 def keep_draft(account_id: str, draft_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
-    """Let a draft that was sent back wait for confirmation again; leave any other as it is.
-
-    raises  NotFound; StateConflict `draft_already_published`
-    """
+    """Let a draft that was sent back wait for confirmation again; leave any other as it is."""
     with write_transaction():
         draft = drafts.open_draft(account_id, draft_id)
         if draft.returned_at:

@@ -31,7 +31,6 @@ class DraftView(database.Base):
     accepted: Mapped[str] = mapped_column(Text, server_default="")
 
     def note(self, revision: int, now: datetime) -> None:
-        """Set the creator's view to this whole revision."""
         self.revision, self.seen_at, self.accepted = revision, now, ""
 
 
@@ -44,11 +43,7 @@ def find_view(draft_id: str) -> DraftView | None:
 def mark_seen(
     account_id: str, draft_id: str, revision: int, *, now: datetime, is_first: bool = False
 ) -> None:
-    """Store which revision the creator has seen; ignore a number that no revision has.
-
-    is_first  store nothing if there is a view already
-    raises    NotFound
-    """
+    """Store which revision the creator has seen; ignore a number that no revision has."""
     with database.write_transaction():
         draft = lock_draft(account_id, draft_id)
         view = find_view(draft.id)
@@ -115,7 +110,6 @@ def find_last_by_agent(draft: Draft, since: int = 0) -> Draft | None:
 
 
 def _at(draft: Draft, kept: Any) -> Draft:
-    """Return the draft as it was at a row of `DraftRevision`."""
     return Draft(
         id=draft.id,
         account_id=draft.account_id,
@@ -159,11 +153,7 @@ QUESTION_PARTS = {"question": "text", "hint": "context", "follow_ups": "follow_u
 
 
 def put_back(draft: Draft, since: int, key: str) -> model.DraftUpdate:
-    """Return the update that undoes one difference since revision `since`.
-
-    raises  NotFound for a revision or a difference that does not exist; InvalidInput when the form
-            would have too many questions
-    """
+    """Return the update that undoes one difference since revision `since`."""
     before = _revision(draft, since)
     change = _find_change(draft, before, key)
     if change.part in QUESTION_PARTS:
@@ -181,7 +171,6 @@ def _find_change(draft: Draft, before: model.Content, key: str) -> diff.Change:
 def _questions(
     before: Sequence[model.QuestionRow], after: Sequence[model.QuestionRow], change: diff.Change
 ) -> list[model.QuestionRow]:
-    """Return the later list with one change of a question undone."""
     place = (change.position or 1) - 1
     rows = [*after]
     if change.kind is diff.Kind.MOVED:
@@ -205,10 +194,7 @@ def _questions(
 def _gap(
     before: Sequence[model.QuestionRow], after: Sequence[model.QuestionRow], place: int
 ) -> int:
-    """Return the index for the earlier question at `place`: after its nearest unmoved predecessor.
-
-    This position undoes only this move.
-    """
+    """Return the index for the earlier question at `place`: after its unmoved predecessor."""
     came_from = diff.origins(before, after)
     stayed = diff.longest_rising(came_from)
     return max((came_from.index(origin) + 1 for origin in stayed if origin < place), default=0)
@@ -233,10 +219,7 @@ Part = tuple[str, str]  # a content column and "", or a question id and a part o
 
 
 def unseen_changes(draft: Draft, before: Draft, accepted: str = "") -> list[diff.Change]:
-    """Return the differences that agents made since `before`, the revision last seen.
-
-    accepted  the keys of the changes that the creator has accepted one by one
-    """
+    """Return the differences that agents made since `before`, the revision last seen."""
     return _by_agents(draft, before, accepted, _turns(Draft.id == draft.id)[draft.id])
 
 
@@ -247,8 +230,6 @@ def accept_change(
     """Store that the creator accepts one change since revision `since`, the one they last saw.
 
     Accepting the last change marks all of `revision` as seen.
-
-    raises  NotFound; StateConflict `revision_conflict`
     """
     with database.write_transaction():
         draft = lock_draft(account_id, draft_id)
@@ -281,11 +262,7 @@ def keep_accepted(saved: Draft, revision: int) -> None:
 
 
 def count_unseen_changes(account_id: str) -> dict[str, int]:
-    """Return the number of unseen changes by draft id, for viewed, unpublished drafts.
-
-    One statement reads the contents of all changed drafts, another one the turns between agents
-    and the creator.
-    """
+    """Return the number of unseen changes by draft id, for viewed, unpublished drafts."""
     seen = and_(
         DraftRevision.draft_id == DraftView.draft_id, DraftRevision.revision == DraftView.revision
     )
@@ -350,7 +327,6 @@ def _turns(which: ColumnElement[bool]) -> defaultdict[str, list[DraftRevision]]:
 
 
 def _parts(change: diff.Change) -> set[Part]:
-    """Return the parts that a change shows; an added or removed question shows all its parts."""
     if change.question_id is None:
         return {(change.part, "")}
     if change.kind is diff.Kind.MOVED:

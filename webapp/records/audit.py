@@ -121,11 +121,7 @@ OPERATOR = Actor(ActorKind.OPERATOR)
 
 
 class AuditEvent(Base):
-    """One event. `subject` is the id of the form, draft or connection that it concerns.
-
-    `account_id` is not a foreign key, because the event of a deletion outlives the account.
-    `count` is the number of similar events that the row stands for.
-    """
+    """One event; `account_id` is no foreign key, as the event of a deletion outlives it."""
 
     __tablename__ = "audit_events"
     __table_args__ = (
@@ -202,11 +198,7 @@ def list_events(
     since: datetime | None = None,
     before: tuple[datetime, str] | None = None,
 ) -> list[AuditEvent]:
-    """Return the events of the account, or of all accounts, newest first.
-
-    since   time of the oldest event to return
-    before  time and id of the last event of the previous page
-    """
+    """Return the events of the account, or of all accounts, newest first."""
     query = select(AuditEvent)
     if account_id is not None:
         query = query.where(AuditEvent.account_id == account_id)

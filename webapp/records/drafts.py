@@ -18,12 +18,7 @@ _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udf
 
 
 def clean_note(text: str, name: str = "note", *, by_agent: bool = False) -> str | None:
-    """Return the note as stored, without surrounding space; None if empty. Only creators' notes
-    may have more lines than one.
-
-    name    the field that holds the note
-    raises  InvalidInput `validation_failed`
-    """
+    """Return the note as stored, None if empty; only creators' notes may have more lines."""
     note = text if by_agent else text.strip()
     most = AGENT_NOTE_MAX_CHARS if by_agent else CREATOR_NOTE_MAX_CHARS
     if len(note) > most:
@@ -72,7 +67,6 @@ class Draft(Content, Base):
     return_note: Mapped[str | None] = mapped_column(sa.String(CREATOR_NOTE_MAX_CHARS))
 
     def end_return(self) -> None:
-        """Clear the fields that say that the draft is sent back."""
         self.returned_at = self.returned_revision = self.return_note = None
 
 
@@ -110,8 +104,7 @@ class DraftConfirmation(Base):
     """A confirmation of one revision, by the creator or `agent_attested`. Append-only.
 
     `return_count` is the draft's at that time: the confirmation is valid until the draft is sent
-    back again. `records_voice`, `transcriber` and `follow_up_writer` are what the page said, as in
-    `Form`.
+    back again. Other columns are what the page said, as in `Form`.
     """
 
     __tablename__ = "draft_confirmations"
@@ -133,10 +126,7 @@ class DraftConfirmation(Base):
 
 
 class DraftReturn(Base):
-    """The creator's notes from one time that the draft was sent back; `number` counts from 1.
-
-    `question_notes` are the notes on single questions, by question id.
-    """
+    """The creator's notes from one time that the draft was sent back; `number` counts from 1."""
 
     __tablename__ = "draft_returns"
 
@@ -188,9 +178,7 @@ def unpublished(account_id: str | sa.BindParameter[str]) -> sa.ColumnElement[boo
 
 
 def missing_draft(account_id: str, draft_id: str) -> NotFound:
-    """Return the refusal of a missing draft. It says when and why the creator discarded the draft,
-    and does not tell an unknown draft from another account's.
-    """
+    """Return the refusal: when and why it was discarded, nothing of another account's."""
     discarded = read_rows(_DISCARDED, account=account_id, draft=draft_id)
     if discarded:
         said = f"Its creator discarded this draft at {discarded[0].deleted_at:%Y-%m-%dT%H:%M:%SZ}"
@@ -296,9 +284,7 @@ def current_confirmation() -> sa.ColumnElement[bool]:
 
 
 def waiting(account_id: str | sa.BindParameter[str]) -> sa.ColumnElement[bool]:
-    """Return the condition for the account's drafts by agents that are neither empty, nor sent
-    back, nor confirmed at their current revision.
-    """
+    """Return the condition for agents' drafts that wait for their creator's confirmation."""
     by_agent = sa.or_(Draft.author.is_not(None), Draft.created_by.is_not(None))
     # last, because the length of the questions is expensive
     holds_something = sa.or_(

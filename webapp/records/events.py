@@ -29,11 +29,9 @@ class EventError(Enum):
 
     @property
     def message(self) -> str:
-        """Return the message of the error, which is its name."""
         return self.value[0]
 
     def code(self, profile: ErrorProfile) -> int:
-        """Return the code of the error for clients with this profile."""
         _, plain, extension = self.value
         return extension if profile is ErrorProfile.EXTENSION else plain
 
@@ -41,17 +39,12 @@ class EventError(Enum):
 class CallbackEndpoint(Base):
     """One callback address of an account, and its health.
 
-    id          SHA-256 of account and address
-    host        host name and port, which pages show and limits count
     verified_at when it last answered a challenge correctly
     failures    failed attempts in a row; `paused_until` is set while the circuit breaker is open
     duration_ms its response time in the slowest attempt, halved by each quicker one
 
     Set only if the creator must confirm the address, or has confirmed it:
-    url           the whole address
     answered      the response that came instead of the challenge
-    asked_form_id the form that the confirmation was requested for
-    grant_id      the connection that requested it, or subscribed last
     asked_at      when it was requested; null once the address is confirmed
     """
 
@@ -82,13 +75,10 @@ FORGOTTEN: dict[str, None] = dict.fromkeys(
 class EventSubscription(Base):
     """An agent's subscription to the completed responses of one form.
 
-    id           `sub_` and the digest of account, address, event and arguments
-    grant_id     the connection that subscribed last
     url, secret  null once the subscription has ended; both secrets are sealed
     suspended_at when sending stopped; the next refresh resumes it
     gone_count   different events in a row that got the response 410
     dropped      True if deliveries were abandoned since the last refresh
-    error_profile which MCP error codes the client understands
     """
 
     __tablename__ = "event_subscriptions"
@@ -139,11 +129,7 @@ ERASED: dict[str, None] = dict.fromkeys(("url", "secret", "previous_secret", "pr
 class EventDelivery(Base):
     """One event on its way to one subscription.
 
-    id           `dlv_`, the digits of the event id and of the subscription id
-    event_id     the `webhook-id`: `evt_` and the digits of the session id, or an envelope's id
-    position     stamp of the completion, in milliseconds; 0 for an envelope
     body         the bytes sent, as text; null until the first attempt fixes them
-    next_at      when the next attempt is due
     lease_until  left from earlier versions; nothing writes or reads it
     renewals     how often the process of a running attempt has reported that it runs
     """
@@ -186,10 +172,7 @@ class EventDelivery(Base):
 
 
 class DeliveryAttempt(Base):
-    """One attempt to deliver an event: its time, its signature and the response.
-
-    signature  the header as sent; `reply` is the start of the response, decoded leniently
-    """
+    """One attempt to deliver an event: its time, its signature and the response."""
 
     __tablename__ = "delivery_attempts"
     __table_args__ = (

@@ -20,11 +20,8 @@ class FollowUp(Base):
     answer_id   the answer it follows; when that answer is superseded, the follow-up is dropped
     depth       its place among the follow-ups to the scripted question, from 1, without gaps;
                 dropped follow-ups count. Null unless it was asked
-    reason      a `Reason`, or the `FollowUpCondition` if it was prepared; `technique` a `Technique`
-    writer      as in `AskedFollowUp`
     model_outcome a `ModelOutcome`, or the check that refused the text of the model; null unless a
                 model was asked
-    lease_until the deadline of the model; if it passes, there is no decision
     """
 
     __tablename__ = "follow_ups"
@@ -75,13 +72,7 @@ def count_outcomes(
 
 
 class AskedFollowUp(NamedTuple):
-    """A follow-up question that was asked; it never changes.
-
-    depth      its place among the follow-ups to the scripted question, from 1
-    writer     a `FollowUpAuthor`, the model and its host, or "" for the built-in question
-    follows    id of the question whose answer it follows
-    dropped    True if that answer was changed or taken back since
-    """
+    """A follow-up question that was asked; it never changes."""
 
     id: str
     parent_question_id: str
@@ -96,7 +87,6 @@ class AskedFollowUp(NamedTuple):
 
     @property
     def by_model(self) -> bool:
-        """Return True if a model wrote the question."""
         return bool(self.writer) and self.writer not in set(FollowUpAuthor)
 
 

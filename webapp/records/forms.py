@@ -32,10 +32,8 @@ class Form(Content, database.Base):
     `answered_count` sessions with at least one answer, `started_count` all sessions.
     `answer_bytes` is the size in UTF-8 of all stored answers, superseded ones included, each with
     the text of its question, plus the size of their recordings.
-    `frame_origins` are the origins that may embed the form, separated by spaces.
     `records_voice` and `transcriber` are the terms that the creator confirmed, or agreed to later:
     whether people may speak, and which host transcribes the recordings ("" for none).
-    `spoken_language` is a tag that the creator chose for the transcriber, or "".
     `follow_up_writer` is the model and its host that the creator was shown, "" for the rules.
     `seen_stamp` is the stamp up to which its creator has read everything.
     """
@@ -143,11 +141,7 @@ _LOCK = sa.select(Form.completed_stamp).where(_OWNED).with_for_update(key_share=
 
 
 def list_forms(account_id: str, most: int = 10**9) -> list[FormSummaryRow]:
-    """Return the newest forms of the account, including closed ones, newest first.
-
-    It selects only what a summary shows: with whole rows, `GET /api/forms` of 1,000 forms takes
-    3.1 times as long on SQLite, and 4.2 times on PostgreSQL.
-    """
+    """Return the newest forms of the account, including closed ones, newest first."""
     found = database.read_rows(_LIST, account_id=account_id, most=most)
     return list(map(FormSummaryRow._make, found))
 
@@ -161,10 +155,7 @@ def get_form(account_id: str, form_id: str) -> FormRow:
 
 
 def lock_form(account_id: str, form_id: str) -> int:
-    """Lock the row of the account's form until the end of the transaction.
-
-    Returns the stamp of its newest completion, 0 without one; raises NotFound `form_not_found`.
-    """
+    """Lock the account's form; return the stamp of its newest completion, 0 without one."""
     found = database.execute(_LOCK, account_id=account_id, form_id=form_id).one_or_none()
     if found is None:
         raise no_form()
@@ -229,11 +220,7 @@ def _note_status(form: Form, kind: AuditKind, by: Actor, now: datetime) -> None:
 
 
 class AgentToken(database.Base):
-    """A token for one form, or for all forms of the account where `form_id` is null.
-
-    grant_id  the connection that made the token and ends it; null if the creator made it
-    hint      its first nine and last four characters
-    """
+    """A token for one form, or for all forms of the account where `form_id` is null."""
 
     __tablename__ = "agent_tokens"
 

@@ -46,10 +46,7 @@ def language_of_questions(questions: Sequence[QuestionRow]) -> str:
 
 
 def language_of_content(content: Content) -> str:
-    """Return the language of the questions of a draft or a form, or else of its other texts.
-
-    See `recognise` for the tag.
-    """
+    """Return the language of the questions of a draft or a form, or else of its other texts."""
     asked = [each["text"] for each in content.questions]
     hints = [each.get("context", "") for each in content.questions]
     shown = [*asked, content.title, *hints]
@@ -89,10 +86,7 @@ def _recognised(*texts: str) -> str:
 
 
 def recognise(text: str) -> str:
-    """Return the language tag of a text, OTHER if it is unknown, "" if it may be any.
-
-    Script, frequent words and telling letters decide: reliable for sentences, not for single nouns.
-    """
+    """Return the language tag of a text, OTHER if it is unknown, "" if it may be any."""
     plain = normalized("NFKC", text[:_TEXT_CHARS])[:_TEXT_CHARS].lower()
     latin, arabic = len(_LATIN.findall(plain)), len(_ARABIC.findall(plain))
     others = len(_ARABIC_OF_OTHERS.findall(plain))
@@ -128,7 +122,6 @@ def _frequent() -> dict[str, dict[str, str]]:
 
 @cache
 def _known() -> tuple[dict[str, list[str]], dict[str, list[str]]]:
-    """Return the languages of each frequent word and of each telling letter."""
     letters = {tag: frozenset(letters) for tag, letters in _frequent()["letters"].items()}
     return _turned(frequent_words()), _turned(letters)
 

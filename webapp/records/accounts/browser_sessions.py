@@ -22,11 +22,7 @@ BROWSER_MAX_CHARS = 60
 
 
 class SignIn(Base):
-    """One browser of one account; `id` is the value of its signed cookie, 128 random bits.
-
-    `browser` describes the browser, "" if it is unknown; `address` is the network address that it
-    last used.
-    """
+    """One browser of one account; `id` is the value of its signed cookie, 128 random bits."""
 
     __tablename__ = "sign_ins"
 
@@ -57,7 +53,6 @@ def begin_session(
     """Create a browser session for an account whose password was checked; return its id. Commits.
 
     If the password was changed since `account` was read, the new session is not valid.
-    replaced  the session that the same browser had until now, which ends
     """
     session_id = secrets.token_hex(16)
     signed_in = SignIn(

@@ -72,11 +72,7 @@ def password_hash(password: str) -> str:
 
 
 def password_matches(known_hash: str | None, password: str) -> bool:
-    """Return True if the password matches.
-
-    For None (no such account) and a too long password it takes as long, and returns False.
-    Raises TooBusy.
-    """
+    """Return True if it matches; None (no such account) takes as long. Raises TooBusy."""
     known = known_hash if len(password) <= PASSWORD_MAX_CHARS else None
     try:
         right = _in_own_thread(HASHER.verify, known or _NOBODY, _bytes(password))
@@ -86,7 +82,6 @@ def password_matches(known_hash: str | None, password: str) -> bool:
 
 
 def _in_own_thread(work: Callable[..., _T], *args: str | bytes) -> _T:
-    """Run `work` in one of the hashing threads and return its result. Raises TooBusy."""
     if not _places.acquire(blocking=False):
         raise TooBusy(
             PageCode.TOO_BUSY,
@@ -106,7 +101,6 @@ def _bytes(password: str) -> bytes:
 
 
 def _is_guessed(text: str, email: str) -> bool:
-    """Return True if a program that tries likely passwords first would soon find this one."""
     # takes a third of a second and 15 MB, so only processes that set a password import it
     from zxcvbn import zxcvbn
 
@@ -146,8 +140,6 @@ def change_details(
 ) -> None:
     """Change the name, organisation and colour that respondents see, and the language of the
     creator's pages. Published forms keep what was confirmed.
-
-    A blank name becomes the mailbox part of the address. Raises InvalidInput.
     """
     if accent not in models.ACCENTS:
         raise InvalidInput(
@@ -182,7 +174,6 @@ def change_password(
 ) -> models.Account:
     """Set a new password; end every browser session, including the caller's, and every link.
 
-    also    a callback that ends other access, in the same transaction
     Raises InvalidInput with the field `current` when `password` is wrong, else `password`.
     """
     account = db.session.get_one(models.Account, account_id)

@@ -38,11 +38,7 @@ def create_account(
 
 
 def make_invite(*, email: str | None = None, now: datetime, by: Actor = SYSTEM) -> str:
-    """Create a one-time link, valid for 24 h; return its token, stored only as a hash. Commits.
-
-    email   fixes the address; if that has an account already, the link sets a new password
-    raises  StateConflict `account_disabled`
-    """
+    """Create a one-time link, valid for 24 h; return its token, stored only as a hash. Commits."""
     token = secrets.token_urlsafe(32)
     address = None if email is None else clean_email(email)
     with write_transaction():

@@ -66,12 +66,10 @@ class Change:
 
     @cached_property
     def runs(self) -> tuple[Run, ...]:
-        """Return the words of the texts in reading order."""
         return word_runs(*self.texts) if self.texts else ()
 
     @property
     def is_of_question(self) -> bool:
-        """Return True for a change of a question that the later content has."""
         gone = self.part == "question" and self.kind is Kind.REMOVED
         return self.question_id is not None and not gone
 
@@ -91,10 +89,7 @@ def differences(before: Content, after: Content) -> list[Change]:
 def compare(
     before: Content, after: Content, came_from: Sequence[int | None] | None = None
 ) -> Iterator[Change]:
-    """Yield every difference.
-
-    came_from  see `origins`; without it, questions with equal ids are the same
-    """
+    """Yield every difference; without `came_from`, questions with equal ids are the same."""
     for name in ("title", "public_reason", "goal"):
         yield from _text_change(name, getattr(before, name), getattr(after, name))
     if came_from is None:
@@ -154,7 +149,6 @@ def _whole_question(kind: Kind, position: int, question: QuestionRow) -> Change:
 
 
 def _prepared_changes(before: QuestionRow, after: QuestionRow) -> tuple[Change, ...]:
-    """Return the prepared follow-ups of one question that differ, the removed ones last."""
     old, new = before.get("follow_ups", []), after.get("follow_ups", [])
     came_from = origins(_as_rows(old, "old"), _as_rows(new, "new"))
     stayed = longest_rising(came_from)
@@ -230,13 +224,11 @@ def longest_rising(came_from: Sequence[int | None]) -> set[int]:
 
 
 def _likeness(one: Counter[str], other: Counter[str]) -> float:
-    """Return the share of common words in any order, from 0 to 1."""
     total = one.total() + other.total()
     return 2 * (one & other).total() / total if total else 1.0
 
 
 def _bare_words(text: str) -> Counter[str]:
-    """Return the first COMPARED_WORDS words, without punctuation and case."""
     return Counter(_BARE_WORD.findall(text[:COMPARED_CHARS].lower())[:COMPARED_WORDS])
 
 
@@ -274,7 +266,6 @@ class _Matcher(SequenceMatcher[str]):
     def find_longest_match(
         self, alo: int = 0, ahi: int | None = None, blo: int = 0, bhi: int | None = None
     ) -> Match:
-        """Return difflib's match. Raises _TooCostly."""
         before = self._steps_before
         self._left -= before[-1 if ahi is None else ahi] - before[alo]
         if self._left < 0:

@@ -191,11 +191,7 @@ _COLUMNS = {
 
 
 def parse_draft_input(raw: object) -> content.DraftUpdate:
-    """Parse the supplied fields of a FormDraftInput. An empty goal or context clears it.
-
-    raises InvalidInput `unknown_field`, `invalid_text` or `validation_failed`; the message names
-    the path of the first wrong field, the resolution the others.
-    """
+    """Parse the supplied fields of a FormDraftInput. An empty goal or context clears it."""
     return draft_update(parse_input(FormDraftInput, raw))
 
 
@@ -348,10 +344,7 @@ class FollowUpsInput(InputModel):
 
 
 def parse_follow_ups(raw: object) -> content.AgentUpdate:
-    """Parse an update that replaces all prepared follow-ups; a response may be sent back.
-
-    raises InvalidInput as `parse_draft_input`
-    """
+    """Parse an update that replaces all prepared follow-ups; a response may be sent back."""
     if isinstance(raw, dict):
         raw = {name: value for name, value in raw.items() if name != "draftId"}
     given = parse_input(FollowUpsInput, raw)

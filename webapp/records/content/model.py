@@ -70,12 +70,7 @@ class AgentUpdate(DraftUpdate, total=False):
 
 
 class DraftSetting(NamedTuple):
-    """A setting of drafts and of the forms that they become.
-
-    name     in the API and in the forms of pages
-    default  stored in a new draft; None means that no number was chosen
-    most     the maximum of a number
-    """
+    """A setting of drafts and of the forms that they become."""
 
     column: str
     name: str
@@ -238,7 +233,6 @@ def merged(changes: DraftUpdate, before: list[QuestionRow], *, by_agent: bool) -
 
     by_agent  its questions come without follow-ups; the stored ones stay as they are unless
               `changes` is an AgentUpdate with others
-    raises    InvalidInput for a follow-up to no question, or equal to a question or a follow-up
     """
     given = changes.copy()
     prepared = cast(AgentUpdate, given).pop("follow_ups", None)
@@ -262,7 +256,6 @@ def merged(changes: DraftUpdate, before: list[QuestionRow], *, by_agent: bool) -
 
 
 def _question_keys(questions: list[QuestionRow], prepared: GivenFollowUps) -> dict[str, str]:
-    """Return the keys of `prepared` by the id of the question that each refers to."""
     ids = [row["id"] for row in questions]
     by_position = {str(place): key for place, key in enumerate(ids, start=1)}
     found: dict[str, str] = {}
@@ -297,10 +290,7 @@ def _prepared(question: QuestionRow, given: list[GivenFollowUp]) -> QuestionRow:
 
 
 def _require_different(questions: list[QuestionRow], keys: dict[str, str]) -> None:
-    """Refuse a text that would be asked twice. The error names the question if only that was sent.
-
-    keys  the keys that the follow-ups were sent under, by the id of their question
-    """
+    """Refuse a text that would be asked twice; `keys`: what follow-ups were sent under."""
     asked = {_compared(row["text"]): place for place, row in enumerate(questions)}
     earlier: set[str] = set()
     for number, row in enumerate(questions, start=1):

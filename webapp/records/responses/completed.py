@@ -55,12 +55,10 @@ class Fragment(NamedTuple):
 
     @property
     def is_first(self) -> bool:
-        """Return True if the answer begins in this fragment."""
         return self.question_offset == 0 and self.answer_offset == 0
 
     @property
     def is_last(self) -> bool:
-        """Return True if the answer ends in this fragment."""
         question_end = self.question_offset + len(self.question_text)
         answer_end = self.answer_offset + len(self.answer_text)
         lengths = len(self.answer.question_text), len(self.answer.answer_text)
@@ -93,7 +91,6 @@ def cut_page(
 
 
 def _fragment(answer: AnswerRow, offset: int, room: int) -> Fragment:
-    """Return what follows `offset` and fits into `room`, the question first."""
     question_offset = min(offset, len(answer.question_text))
     answer_offset = offset - question_offset
     question = _cut(answer.question_text[question_offset:], room)
@@ -104,13 +101,11 @@ def _fragment(answer: AnswerRow, offset: int, room: int) -> Fragment:
 
 
 def _cut(text: str, room: int) -> str:
-    """Return the longest beginning of at most `room` bytes, in whole code points."""
     lengths = range(1, min(len(text), max(room, 0)) + 1)
     return text[: bisect_right(lengths, room, key=lambda length: _size(text[:length]))]
 
 
 def _size(*texts: str) -> int:
-    """Return the size of the texts in bytes of JSON, without the quotes around them."""
     return sum(len(orjson.dumps(text)) - 2 for text in texts)
 
 
@@ -122,10 +117,7 @@ class FragmentsRead(NamedTuple):
 
 
 def get_completed_response(form_id: str, response_id: str) -> SessionAnswers:
-    """Return the response with its current answers, oldest first, both read at one moment.
-
-    raises  NotFound `not_found`, also once withdrawn; StateConflict `response_not_completed`
-    """
+    """Return the response with its current answers, oldest first, both read at one moment."""
     rows = read_rows(_RESPONSE, form_id=form_id, response_id=response_id)
     if not rows:
         raise NotFound(
@@ -150,7 +142,6 @@ def read_fragments(
     """Return the page at the cursor, or else the first one.
 
     key     signs cursors, each of which belongs to one state of one response
-    limit   the maximum number of answers on the page
     raises  InvalidInput `invalid_cursor`, also once an answer was corrected or taken back
     """
     ids = ",".join(answer.id for answer in response.answers)

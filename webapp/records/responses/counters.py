@@ -65,10 +65,7 @@ class QuestionCounts:
 
 
 def question_count_upsert(*only_if: sa.ColumnElement[bool]) -> sa.Insert:
-    """Return an INSERT that adds `:more_answered` and `:more_skipped` to a question's counters.
-
-    Either may be negative. It writes nothing when both are 0, or a condition does not hold.
-    """
+    """Return an INSERT that adds `:more_answered` and `:more_skipped` to a question's counters."""
     answered, skipped = (
         sa.bindparam(name, type_=sa.Integer) for name in ("more_answered", "more_skipped")
     )
@@ -176,12 +173,7 @@ CALLS_OF_ADDRESS = 10
 
 
 class DaySpending(database.Base):
-    """The amount spent of one quota on one day.
-
-    day    days since the epoch; rows of earlier days are purged
-    share  names the quota; a network address in it is a keyed hash
-    spent  milliseconds of sound, or calls
-    """
+    """The amount spent of one quota on one day; a network in `share` is a keyed hash."""
 
     __tablename__ = "day_spending"
 
@@ -203,7 +195,6 @@ def spend_transcription(  # noqa: PLR0913 - a value each
     """Count a recording before an engine gets it; False if a quota is used up. Commits.
 
     address_hash        of the network that sent the recording; None once that was erased
-    claimed             True if the recording is part of an answer
     of_form, of_server  minutes per day
     """
     form_ms, server_ms = of_form * 60_000, of_server * 60_000
@@ -224,10 +215,7 @@ def spend_transcription(  # noqa: PLR0913 - a value each
 def spend_model_call(
     form_id: str, address_hash: str, *, of_form: int, of_server: int, now: datetime
 ) -> bool:
-    """Count a model call for a respondent; False if a quota is used up. Commits.
-
-    of_form, of_server  calls per day
-    """
+    """Count a model call for a respondent; False if a quota is used up. Commits."""
     of_address = max(1, of_form // CALLS_OF_ADDRESS)
     shares = {f"calls {address_hash}": of_address, f"calls {form_id}": of_form, "calls": of_server}
     return _spend(shares, 1, now)

@@ -63,8 +63,6 @@ def read_responses(
 
     form        a row with its `id` and `last_stamp`, which ends the page: what is committed during
                 the read comes on a later page and is not skipped
-    since       milliseconds, exclusive; None = from the beginning
-    next_since  stamp of the last item returned, or else the given `since`
     """
     if since is not None and since >= form.last_stamp:
         return ResponsePage([], 0, since, truncated=False)
@@ -147,7 +145,6 @@ def _read_items(form_id: str, since: int, until: int, most: int) -> Sequence[_It
 
 
 def _fitting(items: list[_Item], max_items: int, max_bytes: int) -> int:
-    """Return how many items one page may hold: at least one, whatever its size."""
     room = max_bytes
     for position, item in enumerate(items[:max_items]):
         room -= 300 + (count_bytes(item.question_text, item.answer_text) if item.id else 0)
@@ -157,7 +154,6 @@ def _fitting(items: list[_Item], max_items: int, max_bytes: int) -> int:
 
 
 def _by_session(items: list[_Item], attachments: dict[str, AttachmentRow]) -> list[SessionAnswers]:
-    """Return the items grouped by session, in the order of the first item of each."""
     sessions: dict[object, SessionAnswers] = {}
     for item in items:
         entry = sessions.get(item[_SESSION])

@@ -93,10 +93,7 @@ class Answer(database.Base):
 
 
 class Completion(NamedTuple):
-    """A completed response before the commit; `stamp` is in milliseconds.
-
-    is_awaited  True if the form has live subscriptions
-    """
+    """A completed response before the commit; `stamp` is in milliseconds."""
 
     form_id: str
     session_id: str
@@ -151,10 +148,7 @@ class AttachmentRow(NamedTuple):
 
 @dataclass(slots=True)
 class SessionAnswers:
-    """A session with the answers on one page, oldest first.
-
-    attachments  by id of the answer, possibly with those of other sessions
-    """
+    """A session with the answers on one page, oldest first."""
 
     session: SessionRow
     answers: list[AnswerRow] = field(default_factory=list)
@@ -228,7 +222,6 @@ class ResponseDeletion(database.Base):
 
     session_id      the response; null for all responses of the form that look automated and have
                     not changed since `scheduled_at`
-    response_count  the number of responses when the deletion was scheduled
     begun_at        when the work began; from then on the deletion cannot be undone
     """
 
