@@ -21,7 +21,6 @@ from webapp.answers.follow_up_decisions import (
     claim_decision,
     context_of,
     decide_by_rules,
-    pass_on,
     settle_claim,
 )
 from webapp.answers.session import read_open_session
@@ -74,10 +73,6 @@ def situation(app: Flask, form: Any, number: int = 1) -> FollowUpContext:
 
 def decide(about: FollowUpContext, now: datetime | None = None) -> Callable[[], Any]:
     return partial(decide_by_rules, about, now=now or utc_now())
-
-
-def passing_on(about: FollowUpContext) -> Callable[[], Any]:
-    return partial(pass_on, about, now=utc_now())
 
 
 def correct(form: Any, text: str = "Now it is fast", position: int = 0) -> Callable[[], Any]:
@@ -222,22 +217,6 @@ def test_a_claim_is_settled_at_any_moment_of_its_lease_and_at_none_after(
     run(app, settle(made, began + timedelta(seconds=6) - timedelta(milliseconds=1) + waited))
 
     assert states(app) == [FollowUpState.NOTHING if waited else FollowUpState.ASKED]
-
-
-def test_no_model_is_to_decide_about_grief(app: Flask) -> None:
-    form = answered(app)
-    run(app, correct(form, "My mother died of it in March"))
-
-    assert run(app, claim(situation(app, form))) is None
-    assert states(app) == []
-
-
-def test_passing_on_leaves_what_was_asked_before_it(app: Flask) -> None:
-    about = situation(app, answered(app))
-
-    run(app, decide(about), passing_on(about))
-
-    assert states(app) == [FollowUpState.ASKED]
 
 
 MEANWHILE: dict[str, Callable[[Any], Call]] = {

@@ -117,13 +117,6 @@ def test_eight_posts_of_one_link_make_one_account(app: Flask, clock: Clock) -> N
 
 
 @in_app
-def test_signing_in_ignores_case_and_composition_of_what_was_typed(clock: Clock) -> None:
-    invites.create_account("ann@example.com", "Ann", "caf\u00e9 in the morning", now=clock.now)
-
-    assert credentials.find_sign_in(" ANN@example.com ", "cafe\u0301 in the morning")
-
-
-@in_app
 def test_an_unknown_address_is_hashed_too(monkeypatch: pytest.MonkeyPatch) -> None:
     checked: list[str] = []
     verify: Callable[[object, str, bytes], bool] = type(HASHER).verify

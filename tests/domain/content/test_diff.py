@@ -1,6 +1,5 @@
 """What the review page reports as changed."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -70,11 +69,6 @@ SHIFT = "Tell me about a time a shift went wrong."
             [("question", Kind.ADDED, 1)],
         ),
         (
-            asking(WHY),
-            asking(("new", "How large is your team today?")),
-            [("question", Kind.ADDED, 1), ("question", Kind.REMOVED, 1)],
-        ),
-        (
             Words(questions=[{"id": "a", "text": "Why?"}]),
             Words(questions=[{"id": "a", "text": "Why?", "context": "Take your time."}]),
             [("hint", Kind.ADDED, 1)],
@@ -85,20 +79,6 @@ def test_questions_are_added_removed_moved_reworded(
     before: Words, after: Words, expected: list[tuple[str, Kind, int | None]]
 ) -> None:
     assert sorted(kinds_of(compare(before, after))) == sorted(expected)
-
-
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("昼食に何を食べましたか", "昨日の昼食に何を食べましたか"),
-        ("คุณกินอะไร", "คุณกินอะไรบ้าง"),
-    ],
-)
-def test_added_words_are_a_rewording_in_every_script(before: str, after: str) -> None:
-    (change,) = compare(asking(("a", before)), asking(("z", after)))
-
-    assert change.kind is Kind.REWORDED
-    assert [run.text for run in change.runs if run.kind is None]
 
 
 ASKED_IF_SHORT = {"text": "What happened then?", "condition": "if_short", "prepared_by": "agent"}
@@ -139,15 +119,6 @@ def preparing(follow_ups: list[Any]) -> Words:
     return Words(questions=[{"id": "a", "text": "Why?", "follow_ups": follow_ups}])
 
 
-@pytest.mark.parametrize("kind", [Kind.ADDED, Kind.REMOVED])
-def test_a_question_comes_and_goes_with_its_follow_ups(kind: Kind) -> None:
-    contents = Words(), preparing([ASKED_IF_SHORT])
-    (change,) = compare(*(contents if kind is Kind.ADDED else reversed(contents)))
-
-    assert kinds_of([change]) == [("question", kind, 1)]
-    assert [each.kind for each in change.follow_ups] == [kind]
-
-
 @pytest.mark.parametrize(
     ("changed", "part", "kind"),
     [
@@ -177,7 +148,6 @@ def test_each_part_of_the_content_is_compared(
                 (None, "time."),
             ),
         ),
-        ("gets made", "gets made (v2)", ((None, "gets made "), (Kind.ADDED, "(v2)"))),
         ("gets made (v2)", "gets made", ((None, "gets made"), (Kind.REMOVED, " (v2)"))),
         ("one\n\ntwo", "one two", ((None, "one two"),)),
     ],
@@ -207,10 +177,6 @@ def test_every_order_is_explained_by_moves_alone(order: list[str]) -> None:
     assert bool(changes) == (order != list("abcde"))
 
 
-def twenty(text: Callable[[int], str], ids: str = "q") -> Words:
-    return asking(*((f"{ids}{number}", text(number)) for number in range(20)))
-
-
 def ideographs(first: int, last: int, step: int) -> str:
     """A text of which each character is a word, no two of them the same."""
     return "".join(chr(0x4E00 + number) for number in range(first, last, step))
@@ -218,22 +184,10 @@ def ideographs(first: int, last: int, step: int) -> str:
 
 HOSTILE = [
     ("a b " * 400, "b a a b " * 200),
-    ("x " * 1_000 + "a", "x " * 1_000 + "b"),
     (ideographs(0, 20_000, 1) * 4, ideographs(0, 20_000, 3) * 12),
-    (
-        ideographs(0, 9_000, 1),
-        "".join(ideographs(n, n + 2, 1)[::-1] for n in range(0, 9_000, 2)),
-    ),
 ]
 
 
 @pytest.mark.parametrize(("before", "after"), HOSTILE)
 def test_costly_texts_are_shown_as_replaced(before: str, after: str) -> None:
     assert [run.kind for run in word_runs(before, after)] == [Kind.REMOVED, Kind.ADDED]
-
-
-def test_questions_without_their_ids_are_compared_by_a_bounded_beginning() -> None:
-    before = twenty(lambda n: ideographs(0, 300, 1) + ideographs(n, 3_000, 1), "a")
-    after = twenty(lambda n: ideographs(0, 300, 1) + ideographs(n, 6_000, 2), "b")
-
-    assert {change.kind for change in compare(before, after)} == {Kind.REWORDED}

@@ -18,11 +18,8 @@ def refusal(raw: object) -> InvalidInput:
     "raw",
     [
         {"title": "x" * 120},
-        {"title": "\N{WAVING HAND SIGN}" * 120},
-        {"context": "x" * 4000},
         {"questions": ["q"] * 20},
         {"maxFollowupsPerQuestion": 50},
-        {"maxTotalQuestions": 7.0},
     ],
 )
 def test_values_at_their_bound_are_accepted(raw: dict[str, Any]) -> None:
@@ -33,18 +30,13 @@ def test_values_at_their_bound_are_accepted(raw: dict[str, Any]) -> None:
     ("raw", "field"),
     [
         ({"title": "x" * 121}, "title"),
-        ({"title": None}, "title"),
         ({"context": "x" * 4001}, "context"),
         ({"questions": []}, "questions"),
         ({"questions": ["q"] * 21}, "questions"),
-        ({"questions": [None]}, "questions[0]"),
         ({"questions": [{"id": "a"}]}, "questions[0].text"),
-        ({"questions": [{"id": "", "text": "q"}]}, "questions[0].id"),
         ({"questions": [{"id": "a", "text": "q"}] * 2}, "questions[0].id"),
-        ({"followUpMode": "SMART"}, "followUpMode"),
         ({"maxFollowupsPerQuestion": 51}, "maxFollowupsPerQuestion"),
         ({"maxFollowupsPerQuestion": True}, "maxFollowupsPerQuestion"),
-        ({"maxTotalQuestions": None}, "maxTotalQuestions"),
         ({"maxTotalQuestions": 10**400}, "maxTotalQuestions"),
     ],
 )
@@ -73,8 +65,6 @@ def test_an_unknown_field_is_refused(raw: dict[str, Any], field: str) -> None:
     [
         *({"title": f"a{refused}b"} for refused in "\x00\n\u202e\u2066\u2069\x7f\x9f"),
         {"goal": "\ud800"},
-        {"context": "\x00"},
-        {"questions": ["a\x00"]},
         {"questions": [{"text": "a", "context": "\udfff"}]},
     ],
 )

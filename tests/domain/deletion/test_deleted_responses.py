@@ -121,22 +121,6 @@ class TestHiding:
         assert get_completed_response(form.id, deleted).answers
         assert fresh(form).response_count == 2
 
-    def test_figures_are_lowered_by_it(self, form: Any) -> None:
-        make_response(form)
-        before = fresh(form)
-        make_answer(form, KEY, 1)
-        schedule(form)
-        complete_response(form.share_token, KEY, responder_name="", now=utc_now())
-
-        hidden, now = by_question.read_hidden(form.id), fresh(form)
-
-        lowered = (now.started_count - hidden.started, now.answered_count - hidden.with_answers)
-        assert lowered == (before.started_count, before.answered_count)
-        assert now.response_count - hidden.completed == before.response_count
-        days = hidden.lower_days(read_days(form.id, utc_now(), days=2))
-        assert sum(day.completed for day in days) == 1
-        assert hidden.answered == {form.questions[1]["id"]: 1}
-
     def test_its_recording_is_heard_by_agents_alone(self) -> None:
         form = make_voice_form()
         recording_id = make_spoken_answer(form, KEY).id

@@ -6,9 +6,8 @@ import pytest
 
 from tests.conftest import Clock
 from tests.databases import both_databases
-from tests.factories import make_account
 from webapp.base.database import db
-from webapp.base.errors import NotConfirmed, NotFound
+from webapp.base.errors import NotConfirmed
 from webapp.base.vocabulary import ConfirmationMethod
 from webapp.drafts import confirmations, editing, publishing, reviews
 from webapp.oauth.connections import count_waiting
@@ -80,17 +79,6 @@ def test_a_confirmed_draft_that_is_sent_back_is_not_published(
     assert refused.value.code == "draft_not_confirmed"
     assert refused.value.message == f"Its creator sent this draft back{said}"
     assert confirmations.list_confirmed(draft.account_id) == set()
-
-
-@both_databases
-def test_a_confirmed_draft_of_another_account_is_not_found(draft: Draft, clock: Clock) -> None:
-    confirm(draft, clock)
-    stranger = make_account(email="bo@example.com")
-
-    with pytest.raises(NotFound):
-        publishing.publish_draft(stranger.id, draft.id, now=clock.now)
-
-    assert stored(draft).status == "draft"
 
 
 @both_databases

@@ -27,19 +27,6 @@ def change(model: type[db.Model], **values: object) -> None:  # type: ignore[nam
     db.session.commit()
 
 
-def test_what_is_due_is_leased_with_one_attempt_more(clock: Clock) -> None:
-    delivery = make_delivery(make_subscription(make_form(make_account().id)), next_at=clock.now)
-    make_delivery(
-        make_subscription(make_form(make_account().id)), next_at=clock.now + timedelta(seconds=1)
-    )
-
-    (claimed,) = taken(now=clock.now)
-
-    db.session.expire_all()
-    assert (claimed.id, claimed.attempts, claimed.kind) == (delivery.id, 1, DeliveryKind.EVENT)
-    assert (delivery.state, delivery.attempts) == (DeliveryState.SENDING, 1)
-
-
 def test_a_lease_ends_with_its_process(clock: Clock) -> None:
     delivery = make_delivery(make_subscription(make_form(make_account().id)), next_at=clock.now)
     (claimed,) = taken(now=clock.now)

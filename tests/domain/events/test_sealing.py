@@ -5,7 +5,6 @@ import secrets
 import pytest
 
 from webapp.base.sealing import NoKey, Sealer
-from webapp.events.subscriptions import subscription_id
 
 OLD, NEW = {"k1": secrets.token_bytes(32)}, {"k2": secrets.token_bytes(32)}
 PLACE = "event_subscriptions/sub_1/secret"
@@ -30,12 +29,6 @@ def test_without_its_key_it_stays_shut(keys: dict[str, bytes]) -> None:
         Sealer(keys).unseal(sealed, place=PLACE)
 
 
-@pytest.mark.parametrize("sealed", ["", "k1:AAAA", "sealed"])
-def test_what_was_never_sealed_does_not_open(sealed: str) -> None:
-    with pytest.raises(NoKey):
-        Sealer(OLD).unseal(sealed, place=PLACE)
-
-
 def test_a_changed_byte_does_not_open() -> None:
     sealed = Sealer(OLD).seal("x" * 20, place=PLACE)
 
@@ -43,8 +36,3 @@ def test_a_changed_byte_does_not_open() -> None:
         changed = sealed[:at] + ("A" if sealed[at] != "A" else "B") + sealed[at + 1 :]
         with pytest.raises(NoKey):
             Sealer(OLD).unseal(changed, place=PLACE)
-
-
-def test_the_id_is_the_digest_of_account_address_event_and_arguments() -> None:
-    expected = "sub_dff59c436b28f5b18643a7bba47269e1"
-    assert subscription_id("acc_1", "frm_7", "https://a.example/ü?k=9") == expected

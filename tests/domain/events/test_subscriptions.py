@@ -25,9 +25,7 @@ from tests.event_factories import make_delivery, make_subscription
 from tests.factories import make_account, make_answer, make_form, make_response
 from webapp.answers.answering import complete_response, withdraw_response
 from webapp.base.database import db, execute, utc_now, write_transaction
-from webapp.base.sealing import Sealer
 from webapp.base.vocabulary import DeliveryKind, DeliveryState, RevokedReason, SubscriptionEnd
-from webapp.events import subscriptions as module
 from webapp.events.endings import end_expired, note_unqueued, purge_ended, unsubscribe
 from webapp.events.outbox import event_id_of
 from webapp.events.subscriptions import secret_place
@@ -236,30 +234,3 @@ def test_exactly_one_previous_secret_is_kept(agent: Subscriber) -> None:
     (stored,) = subscriptions()
     assert unsealed(stored.secret, stored.id) == THIRD
     assert unsealed(stored.previous_secret, stored.id) == SECOND
-
-
-def test_a_secret_that_no_key_opens_is_replaced(agent: Subscriber) -> None:
-    agent.subscribe(secret=FIRST)
-    other = Sealer({"k2": b"2" * 32})
-
-    subscribe_now(agent.ask(secret=SECOND), sealer=other)
-
-    (stored,) = subscriptions()
-    assert other.unseal(str(stored.secret), place=secret_place(stored.id)) == SECOND
-    assert stored.previous_secret is None
-
-
-def test_expired_ended_and_foreign_ones_take_no_room(
-    agent: Subscriber, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "SUBSCRIPTIONS_MAX", 1)
-    agent.subscribe(url=f"{URL}&n=1", ttl_seconds=300)
-    agent.clock.forward(seconds=301)
-    ended = agent.subscribe(url=f"{URL}&n=2")
-    unsubscribe(agent.form.account_id, agent.form.id, ended.subscription_id, now=agent.clock.now)
-    stranger = make_account()
-    subscribe_now(asked_for(make_form(stranger.id), make_grant(stranger.id)), now=agent.clock.now)
-
-    agent.subscribe(url=f"{URL}&n=3")
-
-    assert len(subscriptions()) == 4

@@ -11,7 +11,6 @@ from tests.domain.follow_ups.written_questions import (
     make_thread,
     outcome,
     outcome_of,
-    reply,
     rows,
 )
 from webapp.base.vocabulary import FollowUpAuthor, FollowUpCondition
@@ -30,12 +29,9 @@ QUESTIONS = [
     *(("characters", "en", f"What was sl{char}ow then?") for char in UNSEEN),
     *(("lines", "en", f"What was slow{char}then?") for char in "\n\u2028"),
     *(("abuse", "en", f"Was that not {each} of them?") for each in ("s-t-u-p-i-d", "ST\u00fcPID")),
-    ("leak", "ar", "هل تعرف نوردويند كلاود؟"),
     ("leak", "ja", "大川部長は値上げと？"),
-    ("reply", "en", ""),
     ("fine", "en", f"{FILLER} {'o' * (198 - len(FILLER))}?"),
     ("length", "en", f"{FILLER} {'o' * (199 - len(FILLER))}?"),
-    ("characters", "en", "What was C:\\slow then?"),
     ("fine", "ar", "ماذا\u200cحدث بعد ذلك؟"),
 ]
 
@@ -66,12 +62,6 @@ def test_a_special_category_is_named_after_the_form(
     scripted: str, answer: str, title: str, expected: Check | None
 ) -> None:
     assert outcome(HEALTH, make_thread(scripted, answer), title=title) is expected
-
-
-def test_a_refund_is_asked_about_where_somebody_wrote_of_it() -> None:
-    for answer, expected in (("I never got my refund.", None), ("It broke.", Check.THREATS)):
-        thread = make_thread("Why did you send it back?", answer)
-        assert outcome("How long did you wait for the refund?", thread) is expected
 
 
 def test_good_questions_pass() -> None:
@@ -107,7 +97,6 @@ PREPARED = tuple(
 @pytest.mark.parametrize(
     ("chosen", "expected"),
     [
-        ({"prepared": 1}, 0),
         ({"prepared": 2, "question": "Something of its own?"}, 1),
         ({"question": "WHO else?"}, 1),  # copied
         ({"prepared": 0, "question": ASKED}, None),
@@ -131,26 +120,11 @@ def test_a_prepared_question_is_asked_as_it_is(
         assert found == Decision(Reason.CHOSEN_BY_MODEL, Technique.PREPARED, asked, author)
 
 
-def test_a_prepared_question_is_not_asked_twice() -> None:
-    thread = make_thread("So?", "Noise.", questions=("So?", "who else"), prepared=PREPARED)
-
-    assert outcome_of('{"prepared": 2}', thread) is Check.REPEATED
-
-
-def test_words_of_the_respondent_may_be_in_another_script() -> None:
-    thread = make_thread("Почему вы сменили инструмент?", "Из-за Slack.")
-
-    assert outcome("Что вам не нравилось в Slack?", thread) is None
-    assert outcome("Что вам не нравилось в Teams?", thread) is Check.SCRIPT
-
-
 @pytest.mark.parametrize(
     ("tag", "question", "expected"),
     [
-        ("de", "Was war daran für Sie so langsam?", None),
         ("de-CH", "Was war daran für Sie so langsam?", None),
         ("de", "What was so slow about it for you?", Check.LANGUAGE),
-        ("nl", "Kunt u daar iets meer over vertellen?", None),
         ("", "Was war daran für Sie so langsam?", None),
         ("nl", "What was so slow about it for you?", Check.LANGUAGE),
     ],
@@ -180,14 +154,6 @@ def test_the_context_does_not_leak(language: str, name: str) -> None:
     question = interview.harmless[0].replace("?", f" {name}?")
 
     assert outcome(question, interview.thread, interview.context) is Check.LEAK
-
-
-def test_what_a_title_or_a_hint_says_is_no_leak() -> None:
-    context, asked = "The rebate and the merger.", "What of a merger or rebate?"
-    thread = make_thread("Why?", "So.", hints=("Also of the rebate.",))
-
-    assert outcome(asked, make_thread("Why?", "So."), context) is Check.LEAK
-    assert checked(reply(asked), thread, Brief("Our merger", None, context)).question == asked
 
 
 def test_what_a_model_asked_before_makes_nothing_known() -> None:

@@ -10,11 +10,10 @@ import pytest
 from flask import Flask
 
 from tests.databases import both_databases
-from tests.factories import make_account, make_answer, make_draft, make_form
+from tests.factories import make_account, make_answer, make_form
 from tests.races.threads import KEY, by_creator, send, skip, withdraw
 from webapp.answers import trash
 from webapp.base.database import note_change, utc_now, write_transaction
-from webapp.drafts import publishing
 from webapp.records import forms
 
 pytestmark = pytest.mark.usefixtures("app_context")
@@ -72,16 +71,6 @@ def test_a_change_of_a_form_wakes_after_the_commit(case: str, told: list[str]) -
     change(form)
 
     assert [each for each in told if each.startswith("frm_")] == [form.id]
-
-
-@both_databases
-def test_a_new_form_wakes(told: list[str]) -> None:
-    account = make_account()
-    at_once = make_form(account.id)
-    draft = make_draft(account.id)
-    attested = publishing.publish_draft(account.id, draft.id, now=utc_now(), attested_by="grt_1")
-
-    assert told == [at_once.id, attested.form.id]
 
 
 @both_databases

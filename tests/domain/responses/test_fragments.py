@@ -2,17 +2,12 @@
 
 import random
 from collections import defaultdict
-from functools import partial
-from typing import Any
 
 import orjson
 import pytest
 
-from webapp.base.errors import InvalidInput
 from webapp.records.responses import completed
-from webapp.records.responses.models import AnswerRow, SessionAnswers, SessionRow
-
-KEY = b"k" * 32
+from webapp.records.responses.models import AnswerRow
 
 
 def answer(number: int, question: str, text: str, given: str = "text") -> AnswerRow:
@@ -75,40 +70,3 @@ def test_an_answer_begins_where_a_code_point_has_room(left: int) -> None:
     assert texts == (
         [[filling, "\x01"]] if left == completed.CODE_POINT_BYTES else [[filling], ["\x01"]]
     )
-
-
-def test_a_page_holds_as_many_answers_as_asked_for() -> None:
-    answers = [answer(number, "q", "a") for number in range(5)]
-
-    assert [len(page) for page in pages(answers, 2)] == [2, 2, 1]
-    assert rebuilt(pages(answers, 2)) == rebuilt(pages(answers))
-
-
-def read(
-    answers: list[AnswerRow], cursor: str | None = None, account: str = "acc_1", **changed: Any
-) -> completed.FragmentsRead:
-    session = SessionRow(changed.get("session", "ses_1"), "completed", None, 0, 0, 0, 1)
-    response = SessionAnswers(session, answers)
-    return completed.read_fragments(changed.get("key", KEY), account, response, cursor, 1)
-
-
-def test_a_cursor_belongs_to_one_state_of_one_response() -> None:
-    answers = [answer(1, "q", "a"), answer(2, "q", "b")]
-    cursor = read(answers).next_cursor
-
-    assert [each.answer_text for each in read(answers, cursor).fragments] == ["b"]
-    for refused in (
-        partial(read, answers, key=b"j" * 32),
-        partial(read, answers, account="acc_2"),
-        partial(read, answers, session="ses_2"),
-        partial(read, [answers[0], answer(3, "q", "corrected")]),
-        partial(read, answers[:1]),
-    ):
-        with pytest.raises(InvalidInput, match="cursor"):
-            refused(cursor=cursor)
-
-
-@pytest.mark.parametrize("cursor", ["", "x", "é", "\ud800", "a.b", "W10." + "A" * 27, "x" * 10_000])
-def test_what_is_no_cursor_is_refused(cursor: str) -> None:
-    with pytest.raises(InvalidInput, match="cursor"):
-        read([answer(1, "q", "a")], cursor)

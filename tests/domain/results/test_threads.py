@@ -20,7 +20,6 @@ from webapp.answers.deleted_responses import delete_response
 from webapp.answers.search import Filters, find_answers
 from webapp.answers.threads import first_answers, follow_ups_of, get_response
 from webapp.base.database import db, utc_now
-from webapp.base.errors import NotFound
 from webapp.base.text import token_hash
 from webapp.records import forms
 from webapp.records.responses.models import ResponseSession
@@ -44,13 +43,6 @@ def ask_and_answer(form: Any, text: str, key: str = KEY, position: int = 0, **ch
     asked = ask(form, key, position, **changed)
     make_follow_up_answer(form, key, asked, text)
     return asked
-
-
-def under(form: Any, position: int = 0) -> list[Any]:
-    """The follow-ups under each answer to a question, newest answer first."""
-    answers = newest_answers(form)[form.questions[position]["id"]].answers
-    found = follow_ups_of(form, answers)
-    return [found.get(answer.id, []) for answer in answers]
 
 
 def words(parts: list[Any]) -> list[str | None]:
@@ -136,10 +128,3 @@ def test_a_response_that_is_deleted_just_now_is_neither_counted_nor_next(form: A
     assert unread_of(form) == 1
     assert unread.next_unread(fresh(form)) == kept
     assert get_response(fresh(form), kept).newer is None
-
-
-def test_a_response_is_read_with_its_own_form_alone(form: Any) -> None:
-    elsewhere = respond(made_form(make_account().id))
-
-    with pytest.raises(NotFound):
-        get_response(fresh(form), elsewhere)

@@ -1,7 +1,6 @@
-"""Every table has an owner, and is deleted before what its rows refer to."""
+"""Every table has an owner, and whatever refers to one belongs to it."""
 
 import pytest
-from flask import Flask
 
 from webapp.base import ownership
 from webapp.base.database import db
@@ -35,23 +34,3 @@ def test_whatever_refers_to_an_owner_belongs_to_it(owner: str) -> None:
 
     declared = {(owned.table, owned.column) for owned in OWNERS[owner]}
     assert referring - {("forms", "draft_id")} <= declared  # a form goes before its draft
-
-
-@pytest.mark.usefixtures("app")
-@pytest.mark.parametrize("owned", OWNERS.values(), ids=list(OWNERS))
-def test_children_are_deleted_first(owned: tuple[ownership.Owned, ...]) -> None:
-    names = [each.table for each in owned]
-
-    for place, each in enumerate(owned):
-        parents = {key.column.table.name for key in ownership.table_of(each).foreign_keys}
-        assert not parents & set(names[:place]), each
-
-
-def test_rows_of_an_account_are_deleted_children_first(app: Flask) -> None:
-    with app.app_context():
-        order = [table.name for table, _ in ownership.rows_of_account("acc_1")]
-
-    for place, name in enumerate(order):
-        parents = {key.column.table.name for key in db.metadata.tables[name].foreign_keys}
-        assert not parents & set(order[:place]), name
-    assert set(order) == db.metadata.tables.keys() - set(ownership.OF_NOBODY)

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import func, select, update
+from sqlalchemy import select, update
 
 from tests.conftest import Clock
 from tests.databases import both_databases
@@ -24,13 +24,12 @@ from webapp.answers.late_transcripts import conclude
 from webapp.answers.trash import delete_form, restore_form
 from webapp.base.database import db
 from webapp.base.errors import NotFound, StateConflict
-from webapp.base.vocabulary import ResponseType, SessionStatus, TranscriptState
+from webapp.base.vocabulary import ResponseType, TranscriptState
 from webapp.records.accounts.models import Account
 from webapp.records.events import EventDelivery
-from webapp.records.forms import Form, close_form
+from webapp.records.forms import Form
 from webapp.records.responses.cursor import read_responses
 from webapp.records.responses.models import SPOKEN_ANSWER_MAX_CHARS, Answer, ResponseSession
-from webapp.records.responses.recordings import Recording
 from webapp.voice import transcripts
 
 KEY = "k" * 24
@@ -246,23 +245,6 @@ def test_late_words_are_a_new_answer_with_the_same_recording(form: Any, clock: C
     assert [each.answer_text for each in polled.answers] == [WORDS]
 
 
-def test_they_reach_a_completed_response_of_a_closed_form_without_a_second_event(
-    form: Any, clock: Clock
-) -> None:
-    make_subscription(form)
-    recording = spoken(form)
-    complete(form, clock)
-    close_form(form.account_id, form.id, now=clock.now)
-    completed_at = row_of(form).completed_stamp
-    written(clock)
-    conclude(recording, now=clock.now)
-
-    assert answers(form) == [("", True), (WORDS, False)]
-    session = db.session.scalars(select(ResponseSession)).one()
-    assert (session.status, session.completed_stamp) == (SessionStatus.COMPLETED, completed_at)
-    assert db.session.scalar(select(func.count()).select_from(EventDelivery)) == 1
-
-
 @pytest.mark.parametrize("case", ["typed", "full"])
 def test_what_the_person_wrote_stays_and_a_full_form_keeps_words_alongside_the_recording(
     form: Any, clock: Clock, monkeypatch: pytest.MonkeyPatch, case: str
@@ -277,21 +259,6 @@ def test_what_the_person_wrote_stays_and_a_full_form_keeps_words_alongside_the_r
     assert answers(form) == [(text, False)]
     assert stored(recording).transcript == WORDS
     assert state_of(recording)[2] is None
-
-
-def test_an_answer_that_was_taken_back_or_withdrawn_stays_away(form: Any, clock: Clock) -> None:
-    recordings = spoken(form), spoken(form, position=1)
-    written(clock)
-    answering.skip_question(form.share_token, KEY, position=0, now=clock.now)
-    conclude(recordings[0], now=clock.now)
-    assert WORDS not in [text for text, _ in answers(form)]
-
-    held = claimed_at(clock)
-    assert answering.withdraw_response(form.share_token, KEY, now=clock.now)
-    transcripts.settle_written(held, WORDS, now=clock.now)
-    conclude(recordings[1], now=clock.now)
-    assert answers(form) == []
-    assert db.session.get(Recording, recordings[1]) is None
 
 
 def test_a_form_in_the_trash_gets_them_when_it_is_restored(form: Any, clock: Clock) -> None:
