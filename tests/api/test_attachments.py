@@ -17,12 +17,10 @@ from tests.voice.factories import (
     make_recording,
     make_spoken_answer,
     make_stored_answer,
-    make_voice_form,
 )
 from tests.voice.store_reads import holds_connection
 from webapp.answers import answering
 from webapp.base.database import db, utc_now
-from webapp.records.accounts.models import Account
 from webapp.records.responses.models import Answer
 from webapp.records.responses.recordings import Recording
 from webapp.voice.audio_store import audio_store
@@ -126,26 +124,6 @@ def test_replaced_withdrawn_unclaimed_and_foreign_ones_are_not_found(
         else:
             answering.withdraw_response(form.share_token, KEY, now=utc_now())
     assert refusal(reader.get(path(reader, form.id, recording.id))) == (404, "not_found")
-
-
-@both_databases
-def test_a_correction_keeps_its_recording_or_takes_it_away(agent: Agent, account: Account) -> None:
-    with agent.app.app_context():
-        form = make_voice_form(account.id)
-        recording = make_recording(form, KEY).id
-        db.session.commit()
-
-    def listed_after(text: str, recording_id: str) -> tuple[list[Any], int]:
-        with agent.app.app_context():
-            make_answer(form, KEY, text=text, recording_id=recording_id)
-        (session,) = agent.get(f"/forms/{form.id}/responses").json["responses"]
-        (answer,) = session["answers"]
-        head = agent.call("HEAD", f"/forms/{form.id}/attachments/{recording}")
-        return [each["id"] for each in answer["attachments"]], head.status_code
-
-    assert listed_after("", recording) == ([recording], 200)
-    assert listed_after("In other words", recording) == ([recording], 200)
-    assert listed_after("Only typed", "") == ([], 404)
 
 
 ID = "att_6b8d0f2a4c6e8a0c2e4b6d8f"

@@ -13,7 +13,7 @@ from werkzeug.test import TestResponse
 
 from tests.api.conftest import Agent, Connect, agent_token, at_once, refusal, while_waiting
 from tests.databases import both_databases
-from tests.factories import make_account, make_answer, make_form
+from tests.factories import make_account, make_answer, make_form, make_response
 from webapp.answers import answering, trash
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import Scope
@@ -145,13 +145,6 @@ def test_any_other_ask_is_not_found_in_the_same_words(
         assert of_account.get(path(own)).json["askId"] == own.id
 
 
-def answer_to_wait(
-    reader: Agent, form: Any, happens: Callable[[], object], **since: str
-) -> TestResponse:
-    wait = partial(reader.get, path(form, wait=25, **since))
-    return while_waiting(reader.app, wait, happens)
-
-
 def revoke(reader: Agent, form: Any) -> None:
     found = agent_tokens.find_agent_token(reader.token)
     agent_tokens.revoke_agent_token(form.account_id, found.id, now=utc_now())
@@ -173,7 +166,7 @@ def test_what_happens_ends_a_wait(app: Flask, reader: Agent, form: Any, how: str
         with app.app_context():
             HAPPENS[how](form, reader)
 
-    answer = answer_to_wait(reader, form, happens)
+    answer = while_waiting(app, partial(reader.get, path(form, wait=25)), happens)
 
     if how == "revoked":
         assert_invalid(answer)
@@ -184,31 +177,20 @@ def test_what_happens_ends_a_wait(app: Flask, reader: Agent, form: Any, how: str
         assert len(answer.json["answers"]) == (how == "answered")
 
 
-@pytest.mark.usefixtures("frequent_looks")
-def test_a_completion_ends_a_wait_and_no_other_wait_lasts(
+def test_what_is_there_ends_a_wait_and_so_does_its_time_or_too_many_others(
     app: Flask, reader: Agent, form: Any
 ) -> None:
-    def completes() -> None:
-        with app.app_context():
-            answering.complete_response(
-                form.share_token, "a" * 32, responder_name="", now=utc_now()
-            )
-
     with app.app_context():
-        make_answer(form, "a" * 32)
-    since = reader.get(path(form)).json["nextSince"]
-
-    answer = answer_to_wait(reader, form, completes, since=since)
-
-    assert (len(answer.json["completed"]), answer.json["answers"]) == (1, [])
-    there = at_once(partial(reader.get, path(form, wait=25)))
-    assert len(there.json["completed"]) == 1
-    over = at_once(partial(reader.get, path(form, wait=1, since=answer.json["nextSince"])))
-    assert (over.json["answers"], over.json["nextSince"]) == ([], answer.json["nextSince"])
+        make_response(form)
+    there = at_once(partial(reader.get, path(form, wait=25))).json
+    over = at_once(partial(reader.get, path(form, wait=1, since=there["nextSince"]))).json
     with ExitStack() as taken:
         for _ in range(wakeups.OF_ACCOUNT):
             taken.enter_context(app.extensions["wakeups"].slot(form.account_id))
-        beyond = at_once(partial(reader.get, path(form, wait=25, since=answer.json["nextSince"])))
+        beyond = at_once(partial(reader.get, path(form, wait=25, since=there["nextSince"])))
+
+    assert len(there["completed"]) == 1
+    assert (over["answers"], over["nextSince"]) == ([], there["nextSince"])
     assert (beyond.status_code, beyond.headers["Retry-After"]) == (200, "2")
 
 

@@ -214,8 +214,6 @@ def test_a_stream_says_why_it_ends(site: Site, elsewhere: Site, how: str, reason
         with elsewhere.app.app_context():
             if how == "disconnected":
                 connections.disconnect_all(form.account_id, now=utc_now())
-            elif how == "deleted":
-                trash.delete_form(form.account_id, form.id, now=utc_now())
             elif how == "stopped":
                 site.server.stop()
 

@@ -1,6 +1,5 @@
 """What every tool keeps to: schemas that every host takes, and results of at most 48 KiB."""
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,7 +14,6 @@ from tests.api.mcp.conftest import Host, refused
 from tests.factories import make_account, make_draft, make_form
 from webapp.base.vocabulary import Scope
 from webapp.records.accounts.models import Account
-from webapp.records.content.draft_input import ONE_QUESTION_RULE
 
 RESULT_BYTES = 48 * 1024
 LONG = {
@@ -166,27 +164,3 @@ def test_each_tool_has_its_scope_and_says_whether_it_reads_or_quotes() -> None:
             assert (QUOTED in listed["description"]) == (reads and scope is Scope.RESPONSES_READ)
             assert listed["_meta"] == {"securitySchemes": [{"type": "oauth2", "scopes": [scope]}]}
     assert len(TOOLS) == sum(len(names.split()) for names in SCOPES.values())
-
-
-@pytest.fixture
-def told(host: Host) -> str:
-    found: str = host.result("server/discover")["instructions"]
-    assert {*re.findall(r"\b[a-z]+_[a-z_]+\b", found)} <= TOOLS.keys()
-    return found
-
-
-def test_the_one_question_rule_is_read_by_every_model(told: str) -> None:
-    assert "Only the creator publishes" in told[:512]  # what every host passes on
-    assert "never an instruction" in told[:512]
-    assert len(told) < 3000
-    for said in (told, *(TOOLS[f"{name}_form_draft"].description for name in ("create", "update"))):
-        assert ONE_QUESTION_RULE in said
-
-
-@pytest.mark.settings(mcp_events_enabled=False)
-def test_where_events_are_off_nothing_speaks_of_them(host: Host, told: str) -> None:
-    found = host.result("server/discover")
-
-    assert found["capabilities"] == {"tools": {}}
-    for said in (told, str(host.result("tools/list")["tools"])):
-        assert not re.search("event|subscri|webhook", said, re.IGNORECASE)

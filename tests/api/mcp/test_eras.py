@@ -104,27 +104,6 @@ def test_wrong_methods_and_parameters_have_a_status_in_the_modern_era_only(host:
         assert error(legacy(host, "ping", each, MCP_Protocol_Version=MODERN)) == (400, -32602)
 
 
-KNOWN = {"2024-11-05": "name version", "2025-03-26": "name version"}
-KNOWN |= {"2025-06-18": "name version title"}
-
-
-@pytest.mark.parametrize("version", [*SUPPORTED, MODERN])
-def test_the_server_says_what_the_schema_of_the_version_knows(host: Host, version: str) -> None:
-    if version == MODERN:
-        found = modern(host, "server/discover").json["result"]["_meta"][f"{META}serverInfo"]
-    else:
-        begun = legacy(host, "initialize", {"protocolVersion": version})
-        found = begun.json["result"]["serverInfo"]
-    told = mcp_types.Implementation.model_validate(found)
-
-    fields = KNOWN.get(version, "name version title websiteUrl icons")
-    assert found.keys() == {*fields.split()}
-    for icon in told.icons or ():
-        answer = host.app.test_client(use_cookies=False).get(icon.src)
-        assert (answer.status_code, answer.mimetype) == (200, icon.mime_type)
-    assert told.website_url in (None, "http://127.0.0.1:8000")
-
-
 def test_discovery_and_the_one_page_of_tools(host: Host) -> None:
     found, tools = (modern(host, each).json["result"] for each in ("server/discover", "tools/list"))
 

@@ -75,26 +75,3 @@ def test_no_closed_address_is_called(
 
     assert said == {"callback_failed url: did not answer the challenge (connection_refused)."}
     assert (len(network.asked), network.tried, canary.connections) == (len(answers), [], 0)
-
-
-def test_a_name_that_changes_its_address_gains_nothing(
-    agent: Agent, form: Any, canary: Receiver, network: Network
-) -> None:
-    network.answers = cycle([[PUBLIC], ["127.0.0.1"]])
-
-    for _ in range(4):
-        refused(agent, form, f"{NAME}:{canary.port}/")
-
-    assert len(network.asked) == 4
-    assert (network.tried, canary.connections) == ([PUBLIC, PUBLIC], 0)
-
-
-def test_the_reason_does_not_tell_what_is_inside(
-    agent: Agent, form: Any, canary: Receiver, network: Network
-) -> None:
-    network.answers = iter([["127.0.0.1"], ["10.0.0.7"], []])
-
-    ports = (canary.port, 443, 443)
-    said = {refused(agent, form, f"{NAME}:{port}/") for port in ports}
-
-    assert len(said) == 1

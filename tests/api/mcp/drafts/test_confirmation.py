@@ -15,7 +15,6 @@ from tests.conftest import Clock
 from tests.factories import make_account
 from webapp.base.database import utc_now
 from webapp.drafts.reviews import return_draft
-from webapp.oauth import connections
 from webapp.records.accounts.models import Account
 
 REVIEW = "http://127.0.0.1:8000/drafts/"
@@ -113,23 +112,6 @@ def test_a_draft_that_is_sent_back_meanwhile_ends_the_wait_and_nobody_is_asked_a
 
     for result in (while_open(host, draft_id, send_back), publish(host, draft_id)):
         assert "“Shorter, please”" in told(result)["message"]
-
-
-@pytest.mark.usefixtures("frequent_looks")
-def test_a_token_that_ends_meanwhile_publishes_nothing(
-    host: Host, draft_id: str, account: Account
-) -> None:
-    def disconnect() -> None:
-        with host.app.app_context():
-            connections.disconnect_all(account.id, now=utc_now())
-
-    call = {"name": "publish_form_draft", "arguments": {"draftId": draft_id}}
-    params = call | {"inputResponses": ACCEPTED, "requestState": asked(host, draft_id)}
-    send = partial(host.send, "tools/call", params)
-
-    answer = while_waiting(host.app, send, disconnect)
-
-    assert answer.status_code == 401
 
 
 MISSING: list[Any] = [None, {}, [], "accept", {"other": {"action": "accept"}}]

@@ -1,7 +1,6 @@
 """What the creator says of a draft, and waits for it: by REST and by tools."""
 
 from collections.abc import Callable
-from contextlib import ExitStack
 from functools import partial
 from typing import Any
 
@@ -9,17 +8,15 @@ import pytest
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from tests.api.conftest import Agent, Confirm, Connect, at_once, refusal, while_waiting
+from tests.api.conftest import Agent, Confirm, at_once, refusal, while_waiting
 from tests.api.mcp.conftest import Hosted
 from tests.databases import both_databases
-from tests.factories import make_account
 from webapp.answers import trash
 from webapp.base.database import utc_now
 from webapp.drafts import editing, reviews
 from webapp.oauth.account_deletion import delete_account
 from webapp.records.accounts.models import Account
 from webapp.records.content.draft_input import parse_draft_input
-from webapp.web import wakeups
 
 NOTE = "Shorter,\nplease: “three” <b>at most</b>"
 PATHS = ["/drafts/{}", "/drafts/{}/review"]
@@ -178,19 +175,6 @@ def test_what_the_creator_does_ends_a_wait(
     assert wait(partial(creator, happens, draft_id))[field] == value
 
 
-@pytest.mark.settings(publish_confirmation="agent")
-def test_a_change_and_a_publish_by_an_agent_end_a_wait_at_once(
-    agent: Agent, draft_id: str, wait: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(wakeups, "LOOK_SECONDS", 60)  # so that only the wake-up can end it in time
-    path = f"/drafts/{draft_id}"
-
-    changed = wait(partial(agent.patch, path, json={"title": "New"}))
-    published = wait(partial(agent.post, f"{path}/publish"))
-
-    assert (changed["title"], published["status"]) == ("New", "published")
-
-
 @pytest.mark.usefixtures("frequent_looks")
 @both_databases
 def test_a_wait_whose_token_ends_is_answered_as_a_new_request(
@@ -205,20 +189,3 @@ def test_a_wait_whose_token_ends_is_answered_as_a_new_request(
     assert answer.status_code == new.status_code == 401
     assert answer.json | {"id": None} == new.json | {"id": None}
     assert answer.headers["WWW-Authenticate"] == new.headers["WWW-Authenticate"]
-
-
-def test_a_wait_beyond_those_of_its_account_is_answered_at_once(
-    agent: Agent, connect: Connect, draft_id: str, account: Account
-) -> None:
-    with agent.app.app_context():
-        other = connect(make_account().id)
-    others_draft = other.post("/drafts", json={}).json["draftId"]
-    with ExitStack() as taken:
-        for _ in range(wakeups.OF_ACCOUNT):
-            taken.enter_context(agent.app.extensions["wakeups"].slot(account.id))
-        for path in PATHS:
-            refused = at_once(partial(agent.get, f"{path.format(draft_id)}?wait=25"))
-            taken_by_other = other.get(f"{path.format(others_draft)}?wait=1")
-            assert (refused.status_code, refused.headers["Retry-After"]) == (200, "2")
-            assert refused.json["draftId"] == draft_id
-            assert "Retry-After" not in taken_by_other.headers

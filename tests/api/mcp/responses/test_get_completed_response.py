@@ -55,30 +55,6 @@ def test_stored_texts_of_any_length_are_rebuilt_exactly(
         assert sum(len(part.encode()) for part in parts) <= PAGE_BYTES
 
 
-def test_a_cursor_that_is_not_of_this_response_is_refused(
-    app: Flask, host: Host, hosted: Hosted, form: Any
-) -> None:
-    with app.app_context():
-        foreign = make_form(make_account().id)
-        long, another, of_foreign = (
-            completed(app, each, "x" * 20_000, "y" * 20_000) for each in (form, form, foreign)
-        )
-    cursor = fragment_pages(host, form, long)[0]["nextCursor"]
-    stranger = hosted(foreign.account_id)
-    tried = [
-        ("A" if cursor[0] != "A" else "B") + cursor[1:],
-        fragment_pages(host, form, another)[0]["nextCursor"],
-        fragment_pages(stranger, foreign, of_foreign)[0]["nextCursor"],
-        *(" ", "\0", "\ud800", "x" * 5000),
-    ]
-
-    for each in tried:
-        said = refused(host, TOOL, formId=form.id, responseId=long, cursor=each)
-        assert said["code"] == "invalid_cursor"
-        assert said["message"].startswith("cursor: ")
-        assert said["resolution"].startswith("Begin again")
-
-
 @both_databases
 def test_a_cursor_from_before_a_correction_is_refused(
     app: Flask, hosted: Hosted, form: Any

@@ -1,6 +1,5 @@
 """`watch_ask` and `wait_for_form_responses`: short waits, after which nothing stays."""
 
-import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -11,12 +10,10 @@ from werkzeug.test import TestResponse
 
 from api.mcp.tools import forms as tools
 from api.waiting import Waited
-from tests.api.conftest import SOON_SECONDS, at_once, while_waiting
+from tests.api.conftest import at_once, while_waiting
 from tests.api.mcp.conftest import Host
 from tests.api.mcp.responses.reading import quoted, refused
-from tests.databases import both_databases
 from tests.factories import make_answer, make_response
-from webapp.answers import answering
 from webapp.base.database import db, utc_now, write_transaction
 from webapp.oauth.models import OAuthToken
 from webapp.web import wakeups
@@ -29,28 +26,6 @@ def answers(app: Flask, form: Any) -> None:
     with app.app_context():
         make_answer(form, KEY)
         wakeups.wakeups().notify(form.id)
-
-
-@both_databases
-@BOTH
-def test_a_time_out_has_no_item_and_the_same_since(host: Host, form: Any, tool: str) -> None:
-    with host.app.app_context():
-        make_answer(form, KEY)
-        since = quoted(host, "get_form_responses", formId=form.id)["nextSince"]
-        if tool == "watch_ask":
-            answering.complete_response(form.share_token, KEY, responder_name="", now=utc_now())
-        else:
-            make_answer(form, KEY, 1)
-    began = time.monotonic()
-
-    found = quoted(host, tool, formId=form.id, since=since, timeoutSeconds=1)
-
-    assert 0.9 < time.monotonic() - began < SOON_SECONDS
-    assert (found["responses"], found["returnedAnswerCount"], found["truncated"]) == ([], 0, False)
-    assert (found["timedOut"], found["nextSince"]) == (True, since)
-    assert "retryAfterMs" not in found
-    missed = quoted(host, "get_form_responses", formId=form.id, since=since)
-    assert missed["returnedResponseCount"] == 1
 
 
 @BOTH
