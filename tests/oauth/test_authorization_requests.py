@@ -6,7 +6,7 @@ import pytest
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from tests.oauth.flow import ORIGIN, REDIRECT, Flow, count, csrf_token, leave, location, way_back
+from tests.oauth.flow import ORIGIN, REDIRECT, Flow, count, leave, location, way_back
 from webapp.base.database import utc_now
 from webapp.oauth.client_metadata import redirect_problem
 from webapp.oauth.models import OAuthCode, OAuthGrant
@@ -57,13 +57,6 @@ def test_an_error_redirects_only_where_the_client_is_trusted(
     assert location(flow.ask(**changed)).items() >= said.items()
     flow.client = of_the_operator(app)
     assert location(flow.ask(**changed))["error"] == error
-
-
-def test_an_error_of_a_posted_form_is_a_page_without_redirect(flow: Flow) -> None:
-    form = {"csrf_token": csrf_token(flow.ask())}
-    page = flow.browser.post(flow.address(resource=FOREIGN), data=form)
-
-    assert way_back(page)["error"] == "invalid_target"
 
 
 @pytest.mark.parametrize("answer", ["no", "", "maybe", "YES"])
@@ -239,11 +232,6 @@ def test_unusual_characters_and_unknown_clients_get_a_page(
     stays(flow.ask(**changed))
 
 
-@pytest.mark.parametrize("name", ["response_type", "redirect_uri"])
-def test_unusual_characters_are_refused_in_the_posted_form_too(name: str, flow: Flow) -> None:
-    stays(flow.decide(**{name: "café"}))
-
-
 def test_parameters_of_other_standards_are_ignored(app: Flask, flow: Flow) -> None:
     others = {"login_hint": "renée@example.com", "ui_locales": ["de", "en"], "nonce": "a\\b\n"}
     assert flow.redeem(flow.code(**others), **others).status_code == 200
@@ -266,9 +254,3 @@ def test_only_one_of_several_redirects_has_to_be_named(flow: Flow) -> None:
     assert answer.location.startswith(REDIRECT + "?")
     several = flow.other(redirect_uris=[REDIRECT, "https://app.example/second"])
     stays(several.ask(redirect_uri=None))
-
-
-def test_the_registered_scope_is_no_ceiling(flow: Flow) -> None:
-    page = flow.other(scope="forms:read").ask(scope="forms:read forms:write").text
-
-    assert 'value="forms:write"' in page

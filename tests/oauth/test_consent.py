@@ -90,20 +90,6 @@ def test_a_client_is_shown_as_what_it_is(
     assert "<b>Evil" not in page
 
 
-@pytest.mark.parametrize(
-    ("scope", "may", "granted"),
-    [
-        (None, ["forms:read", "offline_access"], "forms:read offline_access"),
-        ("forms:read", ["forms:read", "forms:write"], "forms:read"),
-    ],
-)
-def test_only_scopes_that_were_asked_for_and_ticked_are_granted(
-    scope: str | None, may: list[str], granted: str, app: Flask, flow: Flow
-) -> None:
-    assert flow.connect(scope=scope, may=may)["scope"] == granted
-    assert grants(app)[0].scope == granted
-
-
 @pytest.mark.parametrize("may", [[], ["offline_access"], ["forms:admin"]])
 def test_with_nothing_ticked_the_page_asks_again(may: list[str], app: Flask, flow: Flow) -> None:
     page = flow.decide(may=may)
@@ -131,17 +117,6 @@ def test_a_signed_out_visitor_signs_in_and_returns(app: Flask, flow: Flow) -> No
 
     assert back.location == address
     assert "signed in as Bob" in flow.browser.get(back.location).text
-
-
-def test_a_post_without_a_session_signs_in_first(app: Flask, flow: Flow) -> None:
-    token = csrf_token(flow.ask())
-    with flow.browser.session_transaction() as session:
-        del session["_user_id"]
-
-    response = flow.browser.post(flow.address(), data={"allow": "yes", "csrf_token": token})
-
-    assert response.location.startswith("/login?next=")
-    assert count(app, OAuthCode) == 0
 
 
 def token_of_consent(flow: Flow, scope: str = ALL_SCOPES, **form: str) -> str:

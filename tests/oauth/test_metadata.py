@@ -5,13 +5,12 @@ from authlib.oauth2.rfc8414 import AuthorizationServerMetadata
 from authlib.oauth2.rfc9207 import AuthorizationServerMetadata as IssuerMetadata
 from flask.testing import FlaskClient
 
-from tests.oauth.flow import API, MCP, ORIGIN, refused
+from tests.oauth.flow import API, MCP, ORIGIN
 
 PUBLIC = "https://ask.example.org"
 METHODS = ["none", "client_secret_basic", "client_secret_post"]
 AUTHORIZATION_SERVER = "/.well-known/oauth-authorization-server"
 RESOURCE = "/.well-known/oauth-protected-resource"
-OPENID = "/.well-known/openid-configuration"
 
 
 def test_the_authorization_server_describes_itself(client: FlaskClient) -> None:
@@ -134,19 +133,3 @@ def test_browser_clients_may_preflight_all_but_the_consent_page(
         assert read.headers["Access-Control-Expose-Headers"] == "WWW-Authenticate"
         assert method in headers["Access-Control-Allow-Methods"]
         assert "mcp-protocol-version" in headers["Access-Control-Allow-Headers"]
-
-
-@pytest.mark.parametrize(
-    ("method", "path", "status"),
-    [
-        ("POST", AUTHORIZATION_SERVER, 405),
-        ("DELETE", f"{RESOURCE}/api", 405),
-        ("POST", "/oauth/token/more", 404),
-        *(("GET", f"{RESOURCE}{path}", 404) for path in ("/other", "/mcp/app//", "//mcp/app")),
-        *(("GET", path, 404) for path in (f"{AUTHORIZATION_SERVER}/other", OPENID)),
-    ],
-)
-def test_a_wrong_address_or_method_is_refused_as_json(
-    method: str, path: str, status: int, client: FlaskClient
-) -> None:
-    refused(client.open(path, method=method), "invalid_request", status)

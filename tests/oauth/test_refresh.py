@@ -68,9 +68,7 @@ def test_the_refresh_token_keeps_the_whole_scope(flow: Flow) -> None:
     ("asked", "granted"),
     [
         ("forms:read openid", "forms:read"),
-        ("forms:read forms:write", "forms:read"),
         ("openid email", "forms:read offline_access"),
-        ("offline_access", "forms:read offline_access"),
         ("", "forms:read offline_access"),
     ],
 )

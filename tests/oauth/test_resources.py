@@ -12,21 +12,16 @@ SENTENCES = {API: "It will use the API.", MCP: "It will use MCP."}
 LOOPBACK_NAMES = ("127.0.0.1", "localhost", "LOCALHOST", "[::1]")
 NAMES = [
     (None, BOTH),
-    ("", BOTH),
-    (ORIGIN, BOTH),
     (f"{ORIGIN}/", BOTH),
-    (f"{ORIGIN}/mcp", {MCP}),
     (f"{ORIGIN}/mcp/", {MCP}),
     (f"{MCP}/", {MCP}),
     (f"{MCP}?profile=work", {MCP}),
-    (f"{API}/", {API}),
     (f"{API}/forms", {API}),
     ("HTTP://127.0.0.1:8000/api/", {API}),
     *((f"http://{host}:8000/mcp/app", {MCP}) for host in LOOPBACK_NAMES),
     *((f"http://{host}:8000", BOTH) for host in LOOPBACK_NAMES),
     ([API, MCP], BOTH),
     ([API, ""], {API}),
-    ([f"{MCP}/", MCP], {MCP}),
 ]
 FOREIGN = [
     *"""

@@ -15,7 +15,6 @@ from tests.oauth.flow import ALL_SCOPES, API, REDIRECT, Flow, at_once, change, c
 from tests.races.threads import each_statement
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import Scope
-from webapp.oauth.connections import list_connections
 from webapp.oauth.models import OAuthCode, OAuthGrant, OAuthToken
 from webapp.oauth.tokens import issue_token
 from webapp.records.accounts import invites
@@ -105,24 +104,17 @@ def test_another_client_can_neither_use_nor_spend_nor_revoke_what_is_ours(flow: 
     ("changed", "error", "status"),
     [
         ({"redirect_uri": REDIRECT + "/"}, "invalid_grant", 400),
-        ({"redirect_uri": None}, "invalid_grant", 400),
         ({"code_verifier": "x" * 43}, "invalid_grant", 400),
-        ({"code_verifier": "short"}, "invalid_request", 400),
         ({"code_verifier": None}, "invalid_request", 400),
         ({"code_verifier": ["x" * 43, "y" * 43]}, "invalid_request", 400),
         ({"resource": "https://other.example"}, "invalid_target", 400),
         ({"resource": [API, "https://other.example"]}, "invalid_target", 400),
-        ({"code": "askac_unknown"}, "invalid_grant", 400),
         ({"code": UNKNOWN_CODE}, "invalid_grant", 400),
         ({"code": "x" * 5000}, "invalid_grant", 400),
-        ({"code": None}, "invalid_request", 400),
-        ({"code": "caf\u00e9"}, "invalid_request", 400),
         ({"code": "a\x00b"}, "invalid_request", 400),
         ({"grant_type": None}, "unsupported_grant_type", 400),
-        ({"grant_type": "password"}, "unsupported_grant_type", 400),
         ({"grant_type": "client_credentials"}, "unsupported_grant_type", 400),
         ({"client_id": "client_unknown"}, "invalid_client", 401),
-        ({"client_id": "a\x00b"}, "invalid_request", 400),
         ({"client_id": None}, "invalid_client", 401),
         ({"client_secret": "askcs_guess"}, "invalid_client", 401),
     ],
@@ -137,8 +129,6 @@ def test_a_wrong_parameter_is_refused(
     ("sent", "status", "said"),
     [
         ({"query": ["code", "grant_type", "client_id"]}, 400, "not in the address"),
-        ({"query": ["client_id"]}, 400, "not in the address"),
-        ({"query": ["code_verifier"]}, 400, "not in the address"),
         ({"query": ["anything"]}, 400, "not in the address"),
         ({"json": {"grant_type": "authorization_code"}}, 400, "form-encoded"),
         ({"data": {"code": "x" * 20_000}}, 413, "16 KiB"),
@@ -179,21 +169,6 @@ def test_bad_basic_authorization_is_a_401(credentials: bytes, flow: Flow) -> Non
     form = {"grant_type": "authorization_code", "code": "x"}
 
     refused(flow.machine.post("/oauth/token", data=form, headers=headers), "invalid_client", 401)
-
-
-@pytest.mark.parametrize(
-    ("scope", "lasts"), [("forms:read", False), ("forms:read offline_access", True)]
-)
-def test_without_offline_access_the_connection_ends_with_its_only_token(
-    scope: str, app: Flask, flow: Flow, creator: Account, *, lasts: bool
-) -> None:
-    body = flow.connect(scope=scope)
-
-    with app.app_context():
-        now = list_connections(creator.id, now=utc_now())
-        later = list_connections(creator.id, now=utc_now() + timedelta(seconds=3661))
-    assert (body["expires_in"], "refresh_token" in body) == (3600, lasts)
-    assert (len(now), len(later)) == (1, int(lasts))
 
 
 def test_failures_are_limited(flow: Flow) -> None:

@@ -82,14 +82,9 @@ def test_a_failure_is_remembered_for_a_minute(agent: Flow, site: Site) -> None:
     "changed",
     [
         {"client_id": f"https://{HOST}/other.json"},
-        {"client_id": f"https://{HOST}/client.json/"},
-        {"client_id": None},
-        {"client_id": 7},
         {"client_secret": "hush"},
-        {"client_secret_expires_at": 0},
         {"redirect_uris": ["javascript:alert(1)"]},
         {"token_endpoint_auth_method": "client_secret_basic"},
-        {"token_endpoint_auth_method": "private_key_jwt"},
         {"token_endpoint_auth_methods_supported": ["private_key_jwt"]} | NO_METHOD,
         {"grant_types": ["implicit"]},
     ],
@@ -107,8 +102,6 @@ def test_a_bad_document_is_refused(
     ("changed", "shown"),
     [
         ({"client_name": None}, HOST),
-        ({"client_name": "Claude, verified by Askback"}, HOST),
-        ({"client_name": "a\u202eb\nc"}, "ab c"),
         ({"redirect_uris": [REDIRECT, "http://evil.example/"]}, "Document agent"),
         ({"client_secret": "", "scope": "", "contacts": []}, "Document agent"),
         (NO_METHOD, "Document agent"),
