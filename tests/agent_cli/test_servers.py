@@ -1,29 +1,16 @@
 """Which installation a command talks to, and how."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-from tests.command import ROOT
 from tests.raw_receiver import raw_receiver
 from webapp.agent_cli.commands import main
 from webapp.agent_cli.exits import Exit, Stopped, server_address
 from webapp.agent_cli.http_client import call
 from webapp.base.data_folder import lock_folder
-
-IMPORTED = """
-import sys
-sys.argv = ["askback", "ask", "--help"]
-from webapp.__main__ import main
-try:
-    main()
-finally:
-    print([name for name in ("flask", "sqlalchemy", "webapp.app.factory") if name in sys.modules])
-"""
 
 
 @pytest.mark.parametrize(
@@ -65,13 +52,6 @@ def test_2_for_a_server_that_goes_by_another_name(
 
     assert refused.exit_code == 2
     assert list(tmp_path.iterdir()) == []
-
-
-def test_neither_flask_nor_sqlalchemy_is_imported() -> None:
-    ran = subprocess.run([sys.executable, "-c", IMPORTED], capture_output=True, text=True, cwd=ROOT)
-
-    assert ran.stdout.startswith("Usage: ")
-    assert ran.stdout.endswith("\n[]\n")
 
 
 def test_by_default_it_is_the_one_that_runs_in_this_folder(

@@ -1,23 +1,19 @@
 """Bodies of every size over the wire: taken whole, or refused with nothing stored."""
 
-import secrets
 from collections.abc import Iterator
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 import pytest
 from flask import Flask
 from sqlalchemy import func, select
 
 from api.bodies import API_BODY_MAX_BYTES
-from tests.factories import make_form
 from tests.oauth.flow import bearer
-from tests.pages.respondent_client import stored
 from tests.serving import exchange, new_app, serving
 from webapp.base.config import Settings
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
-from webapp.pages.respondent.form_data import new_session_key
 from webapp.records.accounts.models import Account
 from webapp.records.drafts import Draft
 from webapp.records.responses.models import SPOKEN_ANSWER_MAX_CHARS
@@ -45,13 +41,6 @@ def post(app: Flask, path: str, headers: dict[str, str], body: bytes, *, chunked
     return exchange(app, f"POST {path} HTTP/1.1\r\n{head}\r\n".encode() + sent)
 
 
-def answer_body(app: Flask, size: int) -> bytes:
-    """The fields of an answer, stretched to this many bytes."""
-    with app.app_context():
-        keys = {"session": new_session_key(), "answer_key": secrets.token_urlsafe(24)}
-    return f"{urlencode(keys)}&answer=".encode().ljust(size, b"x")
-
-
 SEVERAL = "multipart/form-data; boundary=bound"
 
 
@@ -75,7 +64,6 @@ def fields(count: int, kind: str) -> bytes:
 # by what is sent: its limit, and the statuses up to there and beyond
 LIMITS = {
     "draft": (API_BODY_MAX_BYTES, 201, 400),
-    "answer": (FORM_BODY_MAX_BYTES, 422, 413),
     "fields": (FORM_BODY_MAX_BYTES, 400, 413),
     "parts": (FORM_BODY_MAX_BYTES, 400, 413),
 }
@@ -83,14 +71,11 @@ LIMITS = {
 
 def sized(app: Flask, account: Account, sent: str, size: int) -> tuple[str, dict[str, str], bytes]:
     """Path, headers and body of a request."""
-    with app.app_context():
-        if sent == "draft":
+    if sent == "draft":
+        with app.app_context():
             audience = app.config["SETTINGS"].api_url
             token = issue_token(account.id, [Scope.FORMS_WRITE], audience, now=utc_now())
-            return "/api/drafts", JSON | bearer(token), DRAFT.ljust(size)
-        if sent == "answer":
-            path = f"/r/{make_form(account.id).share_token}/q/1"
-            return path, FORM, answer_body(app, size)
+        return "/api/drafts", JSON | bearer(token), DRAFT.ljust(size)
     headers = FORM if sent == "fields" else {"Content-Type": SEVERAL}
     return "/login", headers, one_field(size, headers["Content-Type"])
 
@@ -111,8 +96,7 @@ def test_a_body_is_taken_whole_up_to_its_limit_and_never_cut(
     assert answer.startswith(f"HTTP/1.1 {status} ".encode())
     assert (b"That is too much at once." in answer) == (status == 413)
     assert (b"payload_too_large" in answer) == (status == 400 and sent == "draft")
-    own = status == 201 or sent == "answer"  # to the form of a draft
-    assert (drafts, stored(served)) == (int(own), (0, 0))
+    assert drafts == (status == 201)
 
 
 @pytest.mark.parametrize("kind", [FORM["Content-Type"], SEVERAL], ids=["urlencoded", "multipart"])

@@ -9,15 +9,10 @@ from typing import Any
 
 import pytest
 import redis
-from flask import Flask
 from limits import parse
 from limits.strategies import MovingWindowRateLimiter
 
-from tests.oauth.flow import EMAIL, PASSWORD, sign_in
 from tests.services import redis_server
-from webapp.base.config import Settings
-from webapp.base.database import utc_now
-from webapp.records.accounts import invites
 from webapp.web.limiter import LimitStorage
 
 LIMIT = parse("5/minute")
@@ -59,11 +54,6 @@ def server() -> Iterator[Server]:
         yield Server(url, connection, connection.info()["process_id"])
 
 
-@pytest.fixture
-def settings(settings: Settings, server: Server) -> Settings:
-    return settings.model_copy(update={"redis_url": server.url})
-
-
 class Process(MovingWindowRateLimiter):
     """What counts in one server process."""
 
@@ -102,23 +92,3 @@ def test_each_process_lets_its_limit_pass(
     fault(server)
 
     assert before + limiter.passed(30) == LIMIT.amount
-
-
-@pytest.mark.parametrize("fault", [hung, dead])
-def test_people_sign_in_and_guessing_stays_limited(
-    fault: Fault, server: Server, app: Flask
-) -> None:
-    with app.app_context():
-        for email in (EMAIL, "bob@example.com"):
-            invites.create_account(email, "Ann", PASSWORD, now=utc_now())
-
-    def guess(_number: int) -> int:
-        return sign_in(app.test_client(), "bob@example.com", "wrong").status_code
-
-    before = guess(0)
-    fault(server)
-    with ThreadPoolExecutor(10) as threads:
-        statuses = [before, *threads.map(guess, range(30))]
-
-    assert (statuses.count(422), statuses.count(429)) == (5, 26)
-    assert sign_in(app.test_client()).status_code == 303

@@ -1,6 +1,5 @@
 """Audit events of requests: failures and exports are stored later, floods get few rows."""
 
-import threading
 from datetime import timedelta
 
 import pytest
@@ -10,7 +9,7 @@ from sqlalchemy import select
 
 from tests.conftest import Clock
 from tests.oauth.flow import EMAIL, PASSWORD, sign_in
-from webapp.base.database import db, utc_now, write_transaction
+from webapp.base.database import db, utc_now
 from webapp.records.accounts import invites
 from webapp.records.accounts.models import Account
 from webapp.records.audit import AuditEvent, AuditKind
@@ -51,27 +50,6 @@ def test_a_failed_sign_in_is_audited_without_what_was_typed(
     assert (event.account_id, event.kind) == (creator.id if known else None, "sign_in")
     assert (event.outcome, event.actor, event.address) == ("failed", "visitor", HERE)
     assert "mistyped" not in str(vars(event)) + caplog.text
-
-
-def test_a_failed_sign_in_waits_for_no_writer(
-    app: Flask, creator: Account, client: FlaskClient
-) -> None:
-    held, done = threading.Event(), threading.Event()
-
-    def hold() -> None:
-        with app.app_context(), write_transaction():
-            held.set()
-            done.wait(10)
-
-    writer = threading.Thread(target=hold)
-    writer.start()
-    held.wait(10)
-    try:
-        assert sign_in(client, password="wrong").status_code == 422
-    finally:
-        done.set()
-        writer.join()
-    assert stored(app)[-1].outcome == "failed"
 
 
 @pytest.mark.parametrize(("networks", "tries", "rows"), [(1, 10_240, 20), (6400, 6400, 205)])

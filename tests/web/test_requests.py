@@ -7,32 +7,7 @@ from flask.testing import FlaskClient
 from tests.databases import on_postgresql
 from tests.pages.creator_client import creator
 from webapp.records.accounts.models import Account
-from webapp.web.request_kind import PROGRAMS, READ_CHARS, RequestKind, of_address, request_kind
-
-
-@pytest.mark.parametrize(
-    ("path", "kind"),
-    [
-        (path, kind)
-        for kind, paths in {
-            RequestKind.API: ("/api/drafts", "/api", "/api/nothing/here", "/api/agents"),
-            RequestKind.AGENT: ("/api/agent/asks/frm_1/answers", "/api/agent"),
-            RequestKind.RESPONDENT_PAGE: ("/r/abc/q/1", "/r/abc/nothing", "/about", "/privacy"),
-            RequestKind.CREATOR_PAGE: ("/drafts", "/account"),
-            RequestKind.PUBLIC_PAGE: ("/docs", "/", "/apis", "/nothing"),
-            RequestKind.OAUTH: ("/oauth/token",),
-            RequestKind.PROBE: ("/healthz",),
-            RequestKind.STATIC: ("/static/v/1/css/app.css", "/static/v/1/x"),
-        }.items()
-        for path in paths
-    ],
-)
-def test_a_request_is_of_the_kind_of_its_route_or_address(
-    app: Flask, path: str, kind: RequestKind
-) -> None:
-    with app.test_request_context(path):
-        assert request_kind() is kind
-
+from webapp.web.request_kind import PROGRAMS, READ_CHARS, RequestKind, of_address
 
 BY_ADDRESS = {*PROGRAMS, RequestKind.RESPONDENT_PAGE, RequestKind.PROBE, RequestKind.STATIC}
 

@@ -27,11 +27,6 @@ def wait(app: Flask, wakeups: Wakeups) -> Callable[..., object]:
     return waiting
 
 
-def test_what_is_there_is_returned_and_nothing_after_the_time(wait: Callable[..., object]) -> None:
-    assert wait(lambda: "found") == "found"
-    assert wait(lambda: None, 0.01) is None
-
-
 def test_a_notification_wakes_a_wait_also_between_look_and_sleep(
     wakeups: Wakeups, wait: Callable[..., object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
