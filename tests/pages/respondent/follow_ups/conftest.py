@@ -9,19 +9,16 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from flask.testing import FlaskClient
 from sqlalchemy import select
 from werkzeug.test import TestResponse
 
 from tests.factories import make_form
-from tests.pages.respondent_client import Respondent, arrive
 from webapp.base.database import db
 from webapp.records.accounts.models import Account
 from webapp.records.follow_ups import FollowUp
 
 FIRST, SECOND = "What made you switch?", "What would you tell a friend?"
 SHORT = "It was slow"
-OTHER = "It was too dear"
 PREPARED = [
     ("What happened then?", "if_short"),
     ("What was that like?", "if_short"),
@@ -45,16 +42,6 @@ def form(app: Flask, account: Account, settings_of_form: dict[str, Any]) -> Any:
         return make_form(
             account.id, questions=[FIRST, SECOND], prepared=prepared, **settings_of_form
         )
-
-
-@pytest.fixture
-def respondent(anybody: Respondent) -> Respondent:
-    return anybody
-
-
-@pytest.fixture
-def visitor(client: FlaskClient, form: Any) -> Respondent:
-    return arrive(client, form)
 
 
 def count_line(page: TestResponse) -> str:

@@ -20,20 +20,19 @@ from tests.pages.respondent.follow_ups.conftest import (
     meanwhile,
 )
 from tests.pages.respondent.voice.conftest import Speaker, arrive_to_speak, kept, work
-from tests.pages.respondent_client import form_action, heading, set_columns, texts
+from tests.pages.respondent_client import form_action, heading, texts
 from tests.voice.factories import make_voice_form
-from tests.voice.speech_engine import Reply, SpeechEngine, speech_engine, words
+from tests.voice.speech_engine import SpeechEngine, speech_engine, words
 from webapp.answers import follow_up_decisions
 from webapp.base.config import OPENAI, Settings
-from webapp.base.database import db, utc_now
-from webapp.base.vocabulary import FollowUpState
-from webapp.follow_ups.model_exchange import CALLS_AT_ONCE, MODEL_SECONDS
-from webapp.pages.respondent import follow_ups
+from webapp.base.database import db
+from webapp.base.vocabulary import FollowUpState, QuestionKind
+from webapp.follow_ups.model_exchange import CALLS_AT_ONCE
 from webapp.pages.respondent.follow_ups import SPEAKERS
 from webapp.records.follow_ups import FollowUp
+from webapp.records.responses.models import Answer
 
 WAITING = "Writing down what you said…"
-ASKS = {"followUpMode": "smart", "context": "They may leave."}
 
 
 @pytest.fixture
@@ -49,20 +48,18 @@ def settings(settings: Settings, engine: SpeechEngine) -> Settings:
 
 
 @pytest.fixture
-def asks() -> dict[str, Any]:
-    return {"questions": [FIRST, SECOND], "prepared": {0: PREPARED}, **ASKS}
-
-
-@pytest.fixture
-def form(app: Flask, engine: SpeechEngine, asks: dict[str, Any]) -> Any:
+def form(app: Flask, engine: SpeechEngine) -> Any:
+    asks = {"questions": [FIRST, SECOND], "followUpMode": "smart", "context": "They may leave."}
     with app.app_context():
-        return make_voice_form(transcriber=engine.host, **asks)
+        return make_voice_form(transcriber=engine.host, prepared={0: PREPARED}, **asks)
 
 
 @pytest.fixture
 def speaker(app: Flask, form: Any) -> Speaker:
     """Has recorded an answer to the first question."""
-    return spoken(app, form)
+    person = arrive_to_speak(app.test_client(), form)
+    person.upload()
+    return person
 
 
 @pytest.fixture
@@ -72,22 +69,11 @@ def waiting(speaker: Speaker) -> Speaker:
     return speaker
 
 
-def spoken(app: Flask, form: Any) -> Speaker:
-    person = arrive_to_speak(app.test_client(), form)
-    person.upload()
-    return person
-
-
 def states(app: Flask) -> list[FollowUpState]:
     """Of what was decided; a claim for words stays with the answer that had none."""
     with app.app_context():
         found = db.session.scalars(select(FollowUp.state).order_by(FollowUp.created_at))
         return [state for state in found if state is not FollowUpState.CLAIMED]
-
-
-def end_lease(app: Flask) -> None:
-    """Let eight seconds pass."""
-    set_columns(app, FollowUp, lease_until=utc_now())
 
 
 def next_page(app: Flask, person: Speaker, *, write: bool = True) -> Any:
@@ -115,14 +101,6 @@ def test_the_question_follows_when_the_words_are_there(app: Flask, waiting: Spea
     assert heading(waiting.answer("1/f/1", "Ten minutes for a page")) == SECOND
 
 
-def test_without_scripts_who_comes_late_gets_it_too(app: Flask, waiting: Speaker) -> None:
-    assert "Look whether it is done" in waiting.page.text
-    work(app)
-    end_lease(app)
-
-    assert form_action(waiting.post("/q/1/next")).endswith("/q/1/f/1")
-
-
 def test_words_that_do_not_come_in_time_are_a_correction(
     app: Flask, speaker: Speaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -146,49 +124,6 @@ def test_next_question_goes_on_for_good(app: Flask, waiting: Speaker) -> None:
     assert states(app) == [FollowUpState.NOTHING]
 
 
-def test_nobody_waits_for_an_engine_that_has_failed(
-    app: Flask, engine: SpeechEngine, waiting: Speaker
-) -> None:
-    engine.answer = lambda _number: Reply(b"busy", 500)
-    began = time.monotonic()
-
-    assert heading(next_page(app, waiting)) == SECOND
-    assert time.monotonic() - began < 6
-
-
-@pytest.mark.parametrize("come", [False, True])
-def test_continue_once_more_waits_no_longer(app: Flask, waiting: Speaker, *, come: bool) -> None:
-    with app.app_context():
-        lease = db.session.scalars(select(FollowUp.lease_until)).one()
-    for _ in range(2):
-        waiting.open("/q/1")
-        assert heading(waiting.go_on(1, blank="1")) == WAITING
-    with app.app_context():
-        assert db.session.scalars(select(FollowUp.lease_until)).one() == lease
-    if come:
-        work(app)
-    else:
-        end_lease(app)
-    waiting.open("/q/1")
-    page = waiting.go_on(1, SHORT) if come else waiting.go_on(1, blank="1")
-    assert (heading(page) == SECOND) == (not come)
-    assert states(app) == [FollowUpState.ASKED if come else FollowUpState.NOTHING]
-
-
-FACT = "How old are you?"
-
-
-@pytest.mark.parametrize(
-    "asks",
-    [
-        {"questions": [FACT, SECOND], **ASKS},
-        {"questions": [FIRST, SECOND], **ASKS, "maxTotalQuestions": 2},
-    ],
-)
-def test_nobody_waits_where_nothing_can_be_asked(speaker: Speaker, asks: dict[str, Any]) -> None:
-    assert heading(speaker.go_on(1)) == asks["questions"][1]
-
-
 def test_where_too_many_wait_the_next_question_comes(app: Flask, waiting: Speaker) -> None:
     with ExitStack() as slots:
         for _ in range(CALLS_AT_ONCE):
@@ -196,32 +131,6 @@ def test_where_too_many_wait_the_next_question_comes(app: Flask, waiting: Speake
         assert heading(waiting.post("/q/1/next")) == SECOND
 
     assert states(app) == [FollowUpState.NOTHING]
-
-
-@pytest.mark.parametrize(("late", "calls"), [(600, 1), (0.2, 0)], ids=["model", "rules"])
-def test_words_and_question_take_eight_seconds_together(
-    app: Flask,
-    engine: SpeechEngine,
-    waiting: Speaker,
-    monkeypatch: pytest.MonkeyPatch,
-    late: float,
-    calls: int,
-) -> None:
-    left: list[float] = []
-
-    def no_reply(*_: Any, seconds: float, **__: Any) -> tuple[None, str]:
-        left.append(seconds)
-        return None, "late"
-
-    monkeypatch.setattr(follow_ups, "_has_model", lambda _about: True)
-    monkeypatch.setattr(follow_ups, "decision_of_model", no_reply)
-    monkeypatch.setattr(follow_ups, "WORDS_SECONDS", MODEL_SECONDS)
-    monkeypatch.setattr(follow_ups, "LATE_SECONDS", late)
-    engine.answer = lambda _number: words(SHORT, after=0.4)
-
-    assert form_action(next_page(app, waiting)).endswith("/q/1/f/1")
-    assert len(left) == calls
-    assert all(seconds <= MODEL_SECONDS - 0.4 for seconds in left)
 
 
 def test_who_waits_holds_no_connection(app: Flask, waiting: Speaker) -> None:
@@ -233,14 +142,16 @@ def test_who_waits_holds_no_connection(app: Flask, waiting: Speaker) -> None:
         assert form_action(pressed.result()).endswith("/q/1/f/1")
 
 
-def test_nobody_waits_for_the_recording_of_another_person(
-    app: Flask, form: Any, waiting: Speaker
-) -> None:
-    other = spoken(app, form)
-    [theirs] = [each.id for each in kept(app) if each.answer_id]
-    other.answer(2, SHORT)
-    began = time.monotonic()
-    page = other.post("/q/2/next", recording=theirs)
+def test_a_recording_is_part_of_the_answer_to_a_follow_up(app: Flask, form: Any) -> None:
+    speaker = arrive_to_speak(app.test_client(), form)
+    words = heading(speaker.answer(1, SHORT))
+    assert heading(speaker.upload("1/f/1", answer="Typed along")) == words
 
-    assert SHORT in page.text or heading(page) == FIRST
-    assert time.monotonic() - began < 6
+    assert heading(speaker.go_on("1/f/1")) == SECOND
+
+    [row] = kept(app)
+    with app.app_context():
+        answer = db.session.scalars(select(Answer).order_by(Answer.stamp.desc())).first()
+    assert answer
+    assert (row.answer_id, row.question_id) == (answer.id, answer.question_id)
+    assert (answer.question_kind, answer.question_text) == (QuestionKind.FOLLOW_UP, words)

@@ -2,10 +2,7 @@
 
 import importlib
 import re
-import threading
-import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from typing import Any
 
@@ -27,7 +24,7 @@ from webapp.follow_ups.model_exchange import (
     ModelFailed,
     model_breaker,
 )
-from webapp.pages.respondent import follow_ups, form_data
+from webapp.pages.respondent import follow_ups
 from webapp.pages.respondent.follow_ups import HOLDER, WAITER
 from webapp.records.accounts.models import Account
 from webapp.records.forms import Form
@@ -143,10 +140,9 @@ def test_who_waits_for_the_model_holds_nobody_up(
             assert heading(deciding.result()) == QUESTION
 
 
-@pytest.mark.parametrize("scripts", [False, True])
 @pytest.mark.parametrize("away", ["no slot", "open breaker"])
 def test_a_model_without_time_is_neither_counted_nor_waited_for(
-    app: Flask, respondent: Respondent, model: ModelServer, away: str, *, scripts: bool
+    app: Flask, respondent: Respondent, model: ModelServer, away: str
 ) -> None:
     with ExitStack() as taken:
         for _ in range(CALLS_AT_ONCE if away == "no slot" else 0):
@@ -155,13 +151,7 @@ def test_a_model_without_time_is_neither_counted_nor_waited_for(
             for _ in range(FAILURES_IN_A_ROW):
                 with app.app_context(), suppress(ModelFailed), model_breaker().call():
                     raise ModelFailed("for this test")
-        if scripts:
-            page = respondent.swap("/q/1", answer=ANSWER)
-            if away == "no slot":
-                respondent.page = page
-                page = respondent.swap("/q/1/next")
-        else:
-            page = respondent.answer(1, ANSWER)
+        page = respondent.answer(1, ANSWER)
 
     (row,) = asked(app)
     assert (row.writer, row.question_text) == ("agent", heading(page))
@@ -190,71 +180,6 @@ def test_a_spent_day_leaves_it_to_the_rules(app: Flask, form: Any, model: ModelS
     assert heading(second.answer(1, ANSWER)) not in {QUESTION, SECOND}
     assert [row.writer == "agent" for row in asked(app)] == [False, True]
     assert len(model.asked) == 1
-
-
-def test_no_model_gets_what_is_not_to_be_probed(
-    app: Flask, respondent: Respondent, model: ModelServer
-) -> None:
-    page = respondent.swap("/q/1", answer="My mother died of it in March")
-    assert heading(page) == SECOND
-    assert (model.asked, asked(app)) == ([], [])
-
-
-def test_decisions_are_made_one_after_the_other(
-    app: Flask, form: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    respondents = [arrive(app.test_client(), form) for _ in range(4)]
-    for each in respondents:
-        each.page = each.swap("/q/1", answer=ANSWER)
-    lock, running, most = threading.Lock(), 0, 0
-    read = follow_ups.context_of
-
-    def slowly(*given: Any, **named: Any) -> Any:
-        nonlocal running, most
-        with lock:
-            running += 1
-            most = max(most, running)
-        time.sleep(0.05)
-        with lock:
-            running -= 1
-        return read(*given, **named)
-
-    monkeypatch.setattr(follow_ups, "context_of", slowly)
-    monkeypatch.setattr(follow_ups, "LATE_SECONDS", 600)  # of a busy machine, too
-    monkeypatch.setattr(follow_ups, "MODEL_SECONDS", 60)
-    with ThreadPoolExecutor(4) as together:
-        pages = list(together.map(lambda each: each.swap("/q/1/next"), respondents))
-
-    assert {heading(page) for page in pages} == {QUESTION}
-    assert most == 1
-
-
-def test_who_waits_for_a_turn_holds_no_connection(
-    app: Flask, waiting: Respondent, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class Taken:
-        def acquire(self, timeout: float) -> bool:
-            held.append(checked_out(app))
-            return False
-
-    held: list[int] = []
-    before = checked_out(app)
-    monkeypatch.setattr(form_data, "session_made_at", lambda key: None)  # so that it is looked up
-    monkeypatch.setattr(follow_ups, "_free", Taken())
-
-    assert heading(waiting.swap("/q/1/next")) == QUESTION
-    assert held == [before]
-
-
-@pytest.mark.parametrize(
-    ("most", "fields", "shown"), [(600, {"pass_on": "1"}, SECOND), (0.01, {}, QUESTION)]
-)
-def test_nobody_waits_for_a_turn_to_pass_on_or_without_end(
-    waiting: Respondent, monkeypatch: pytest.MonkeyPatch, most: float, fields: Any, shown: str
-) -> None:
-    monkeypatch.setattr(follow_ups, "TURN_SECONDS", most)
-    with follow_ups._free:
-        assert heading(waiting.swap("/q/1/next", **fields)) == shown
 
 
 @pytest.mark.parametrize(("late", "calls"), [(600, 1), (0.01, 0)], ids=["model", "rules"])
