@@ -1,4 +1,4 @@
-"""Hearing a recording again, and what a page has of voice by the mode of its form and in frames."""
+"""Hearing a recording again, and getting it back where no answer takes it."""
 
 import re
 from typing import Any
@@ -7,12 +7,9 @@ import pytest
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from jobs.queue import BEGUN, TRANSCRIPTIONS
-from tests.pages.respondent.voice.conftest import CHECKED, Speaker, arrive_to_speak, kept
-from tests.pages.respondent_client import arrive, hidden, set_columns
+from tests.pages.respondent.voice.conftest import CHECKED, Speaker, kept
+from tests.pages.respondent_client import arrive, set_columns
 from tests.voice.audio_files import recording
-from tests.voice.factories import make_voice_form
-from webapp.base.vocabulary import ON_THIS_SERVER, ResponseMode
 from webapp.records.forms import Form
 
 SOURCE = re.compile(r'<audio [^>]*src="([^"]+)"')
@@ -70,20 +67,6 @@ def test_nobody_else_hears_it(app: Flask, answered: Speaker, form: Any) -> None:
         assert answered.client.get(unknown).status_code == 404
 
 
-def test_a_replaced_one_and_a_withdrawn_one_are_gone(answered: Speaker) -> None:
-    first = source(answered.open("/check"))
-    answered.post("/q/1/open")
-    answered.upload(file=recording("ogg", "tone"), name="a.webm")
-    answered.go_on(1)
-    second = source(answered.open("/check"))
-    played = answered.client.get(second)
-
-    assert answered.client.get(first).status_code == 404
-    assert (played.mimetype, played.data) == ("audio/ogg", recording("ogg", "tone"))
-    answered.post("/withdraw/now")
-    assert answered.client.get(second).status_code == 404
-
-
 def test_a_form_that_closes_hands_back_what_was_recorded(app: Flask, speaker: Speaker) -> None:
     speaker.upload()
     set_columns(app, Form, status="closed")
@@ -124,43 +107,3 @@ def test_an_upload_that_no_answer_has_is_handed_back_after_sending(
     speaker.post("/check", name="")
 
     assert handed_back(speaker).data == recording("ogg", "tone")
-
-
-def opened(app: Flask, mode: ResponseMode) -> Speaker:
-    with app.app_context():
-        form: Any = make_voice_form()
-    set_columns(app, Form, response_mode=mode)
-    return arrive_to_speak(app.test_client(), form)
-
-
-def test_a_form_that_is_typed_loads_nothing_of_voice(app: Flask) -> None:
-    page = opened(app, ResponseMode.TEXT_ONLY).page
-
-    assert re.findall("record|voice|audio|microphone", page.text) == []
-    assert page.headers["Permissions-Policy"].startswith("microphone=(),")
-
-
-WHISPER = {"transcriber": "whisper", "transcriber_model": "tiny"}
-
-
-@pytest.fixture
-def told(app: Flask, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What the queue of whoever writes down was handed."""
-    ids: list[str] = []
-    monkeypatch.setattr(app.extensions[TRANSCRIPTIONS.extension], "hand_over", ids.extend)
-    return ids
-
-
-@pytest.mark.settings(**WHISPER, limit_upload_session="2/minute")
-def test_it_is_told_within_a_limit(app: Flask, speaker: Speaker, told: list[str]) -> None:
-    set_columns(app, Form, transcriber=ON_THIS_SERVER)
-    address = f"/r/{speaker.share_token}/begin-recording"
-    assert speaker.client.get(address).status_code == 405
-    for body in ({}, {"session": "k" * 32}):
-        assert speaker.client.post(address, data=body).status_code == 422
-    assert told == []
-
-    page = speaker.client.get(f"/r/{speaker.share_token}")
-    assert f'data-begins="{address}"' in page.text
-    statuses = [speaker.client.post(address, data=hidden(page)).status_code for _ in range(3)]
-    assert (statuses, told) == ([204, 204, 429], [BEGUN] * 2)

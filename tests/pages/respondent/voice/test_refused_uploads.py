@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 
 from tests.pages.respondent.voice.conftest import CHECKED, Speaker, kept, objects
-from tests.pages.respondent_client import box, set_columns, storage_away, stored
+from tests.pages.respondent_client import box, set_columns, stored
 from tests.voice import audio_files
 from tests.voice.audio_files import recording
 from webapp.base.database import db
@@ -17,7 +17,7 @@ from webapp.pages.respondent import recordings
 from webapp.records.forms import Form
 from webapp.records.responses.recordings import ObjectDeletion
 from webapp.voice import audio_inspection, uploads
-from webapp.voice.audio_inspection import AudioBusy, NotAudio, NotPlain
+from webapp.voice.audio_inspection import AudioBusy
 from webapp.voice.audio_store import AudioStoreUnavailable, FolderStore
 from webapp.voice.child_process import Clients
 from webapp.web import form_body_limits
@@ -48,26 +48,11 @@ def full_disk(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(form_body_limits, "NamedTemporaryFile", lambda **_: Full())
 
 
-def no_folder(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(form_body_limits, "spool_folder", raising(OSError(errno.EROFS, "Read-only")))
-
-
-def full_store(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(FolderStore, "put", raising(AudioStoreUnavailable("full (os error 28)")))
-
-
-def no_room_for_wav(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(audio_inspection, "inspect", raising(NotPlain("audio/flac")))
-    patch.setattr(
-        audio_inspection, "to_pcm", raising(NotAudio("OSError: [Errno 28] No space left"))
-    )
-
-
 NOT_KEPT = "Your recording could not be kept here just now. Nothing you typed is lost."
 NO_ROOM = "This server has no room for recordings just now. Nothing you typed is lost."
 AWAY = [
-    *((each, 503, NOT_KEPT) for each in (no_store, no_child, no_folder)),
-    *((each, 422, NO_ROOM) for each in (full_disk, full_store, no_room_for_wav)),
+    *((each, 503, NOT_KEPT) for each in (no_store, no_child)),
+    (full_disk, 422, NO_ROOM),
 ]
 
 
@@ -104,14 +89,6 @@ def test_files_take_turns_by_the_network_that_sends_them(
         page = speaker.upload(answer="My words")
         assert (page.status_code, box(page)) == (503, "My words")
         assert speaker.upload(environ_overrides={"REMOTE_ADDR": "10.0.0.2"}).status_code == 200
-
-
-def test_a_database_that_is_away_holds_the_page_too(app: Flask, speaker: Speaker) -> None:
-    with storage_away(app):
-        page = speaker.upload(answer="My words")
-
-    assert (page.status_code, box(page)) == (503, "My words")
-    assert 'type="file"' in page.text
 
 
 def test_a_refused_row_leaves_no_object(

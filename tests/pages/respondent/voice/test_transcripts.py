@@ -1,7 +1,5 @@
 """What became of the words: asked for by the page, shown once, and taken out if seen."""
 
-from collections.abc import Iterator
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -9,10 +7,9 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from tests.pages.creator_client import plain
-from tests.pages.respondent.voice.conftest import Speaker, held_in, kept, work
-from tests.pages.respondent_client import box, hidden, set_columns, texts
+from tests.pages.respondent.voice.conftest import Speaker, held_in, kept
+from tests.pages.respondent_client import box, set_columns, texts
 from tests.voice.factories import make_voice_form
-from tests.voice.speech_engine import SpeechEngine, speech_engine, words
 from webapp.answers.late_transcripts import conclude
 from webapp.base.config import OPENAI
 from webapp.base.database import new_id, utc_now
@@ -134,66 +131,3 @@ def test_only_words_that_the_page_showed_can_be_taken_out(
     speaker.go_on(1)
 
     assert texts(app) == ["" if shown else WORDS]
-
-
-@pytest.fixture
-def engine(app: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[SpeechEngine]:
-    """One that hears WORDS, and that the pages name."""
-    with speech_engine(lambda _number: words(WORDS)) as found:
-        given = {"transcriber": OPENAI, "transcriber_url": found.url, "transcriber_model": "m"}
-        config = app.config["SETTINGS"].model_copy(update=given)
-        monkeypatch.setitem(app.config, "SETTINGS", config)
-        yield found
-
-
-@pytest.fixture
-def speaking(app: Flask, engine: SpeechEngine, speaker: Speaker) -> Speaker:
-    """Somebody whose form names the engine."""
-    set_columns(app, Form, transcriber=engine.host)
-    speaker.open()
-    return speaker
-
-
-def test_the_words_are_shown_and_sent(app: Flask, engine: SpeechEngine, speaking: Speaker) -> None:
-    speaking.upload()
-    assert look(speaking).status_code == 204
-    work(app)
-
-    assert WORDS in look(speaking).text
-    speaking.go_on(1, WORDS)
-    assert texts(app) == [WORDS]
-    assert len(engine.heard) == 1
-
-
-@pytest.mark.usefixtures("engine")
-@pytest.mark.parametrize(("arrived", "sent"), [(True, ""), (False, WORDS)])
-def test_words_that_the_person_saw_and_left_out_stay_out(
-    app: Flask, speaking: Speaker, *, arrived: bool, sent: str
-) -> None:
-    speaking.upload()
-    look(speaking)
-    work(app)
-    part = look(speaking)
-
-    speaking.go_on(1, **hidden(part) if arrived else {})
-    work(app)
-
-    assert texts(app) == [sent]
-    assert box(speaking.open("/q/1")) == sent
-    assert [each.transcript for each in kept(app)] == [WORDS]
-
-
-def test_nobody_gets_what_no_page_asks_for(
-    app: Flask, engine: SpeechEngine, speaking: Speaker
-) -> None:
-    speaking.upload()
-    work(app)
-    look(speaking)
-    closed = utc_now() - timedelta(seconds=11)
-    set_columns(app, Recording, next_at=closed)  # before its turn comes
-    work(app)
-    assert engine.heard == []
-
-    look(speaking)
-    work(app)
-    assert len(engine.heard) == 1

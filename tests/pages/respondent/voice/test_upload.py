@@ -87,16 +87,6 @@ def test_a_recording_that_had_to_go_is_said_and_made_again(app: Flask, speaker: 
     assert heading(speaker.go_on(1, "My words")) == "What went wrong?"
 
 
-def test_a_form_without_room_for_recordings_takes_words(app: Flask, speaker: Speaker) -> None:
-    set_columns(app, Form, answer_bytes=app.config["SETTINGS"].limit_form_bytes * 8 // 10)
-    page = speaker.upload(answer="My words")
-
-    assert "This form has no room for more recordings." in page.text
-    assert (page.status_code, box(page)) == (422, "My words")
-    assert (kept(app), objects(app)) == ([], set())
-    assert heading(speaker.go_on(1, "My words")) == "What went wrong?"
-
-
 def test_the_same_upload_stores_nothing_and_another_takes_its_place(
     app: Flask, speaker: Speaker
 ) -> None:
@@ -155,14 +145,6 @@ def test_a_recording_that_is_not_there_is_no_answer(
     assert stored(app) == (0, 0)
     assert speaker.upload(recording_key="short").status_code == 422
     assert kept(app) == []
-
-
-def test_what_an_extension_adds_is_ignored(app: Flask, speaker: Speaker) -> None:
-    doubled = [(BytesIO(b""), ""), (BytesIO(recording()), "a.webm")]
-    speaker.upload(extra=(BytesIO(b""), ""), unknown="1", audio=doubled)
-
-    [row] = kept(app)
-    assert row.size == len(recording())
 
 
 def test_many_files_of_one_request_take_few_descriptors(
