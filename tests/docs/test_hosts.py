@@ -1,14 +1,12 @@
 """What hosts and their agents are told agrees with what is served."""
 
-import json
 import re
 
 import pytest
 from flask.testing import FlaskClient
 
 from api.mcp.tools.table import TOOLS
-from webapp.base.vocabulary import ErrorProfile, FollowUpCondition
-from webapp.records.content.draft_input import PROBE_RULE, parse_follow_ups
+from webapp.base.vocabulary import ErrorProfile
 from webapp.records.events import EventError
 
 
@@ -44,20 +42,6 @@ def test_the_table_lists_the_codes_of_both_profiles(hosts: str) -> None:
         )
         for each in EventError
     ]
-
-
-def test_the_skill_teaches_follow_ups_with_examples_that_are_taken(skill: str) -> None:
-    taught = section(skill, "How to ask back")
-    (body,) = re.findall(r"```json [^\n]*\n(.*?)```", taught, re.DOTALL)
-    lists = re.findall(r"Three (good|bad) ones:\n\n(.*?)\n\n", taught, re.DOTALL)
-    examples = {kind: re.findall(r"`(\w+)`: “(.*?)”", listed) for kind, listed in lists}
-
-    assert PROBE_RULE in taught
-    assert set(FollowUpCondition) <= set(re.findall(r"`(\w+)`", taught))
-    assert {kind: len(listed) for kind, listed in examples.items()} == {"good": 3, "bad": 3}
-    assert parse_follow_ups(json.loads(body))["follow_ups"]["1"][0]["condition"] == "if_no"
-    for when, text in examples["good"] + examples["bad"]:
-        parse_follow_ups({"followUps": {"1": [{"text": text, "when": when}]}})
 
 
 @pytest.mark.settings(mcp_events_enabled=False)

@@ -162,7 +162,6 @@ def test_hostile_text_is_escaped_on_every_page(app: Flask, world: World) -> None
     ("path", "form"),
     [
         ("title", {"text": hostile("typed"), "revision": 0}),
-        ("questions", {"text": hostile("typed"), "hint": hostile("typed"), "revision": 0}),
         (
             "questions/1",
             {
@@ -172,7 +171,6 @@ def test_hostile_text_is_escaped_on_every_page(app: Flask, world: World) -> None
                 "revision": 0,
             },
         ),
-        ("questions/1", {"text": "Plain?", "follow_up-1": hostile("typed") * 9, "revision": 3}),
         ("return", {"note": hostile("typed"), "revision": 0}),
         ("settings", {"maxTotalQuestions": hostile("typed"), "revision": 3}),
     ],
@@ -210,9 +208,3 @@ def test_hostile_answers_of_a_trial_are_escaped(world: World) -> None:
         read = Reader(page.text)
         assert not read.intruders
         assert hostile("typed") in read.words
-    assert (
-        "That is all that is asked."
-        in world.ann.post(
-            path, carried=hidden(page, "carried"), place="2", answer=hostile("typed")
-        ).text
-    )

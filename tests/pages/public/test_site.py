@@ -2,8 +2,6 @@
 
 import re
 from datetime import datetime, timedelta
-from html import unescape
-from pathlib import Path
 
 import pytest
 from flask import Flask
@@ -14,7 +12,6 @@ from werkzeug.test import TestResponse
 from tests.pages.creator_client import ORIGIN, Creator
 from tests.pages.respondent_client import Respondent, box, storage_away
 from webapp.base.config import VARIABLES, describe
-from webapp.base.config_environment import ConfigurationError, read_settings
 from webapp.base.database import utc_now
 from webapp.base.errors import ErrorCode
 from webapp.pages.public import markdown
@@ -41,10 +38,6 @@ def test_they_name_the_operator_without_cookie_and_database(
     assert "Set-Cookie" not in page.headers
 
 
-def test_without_the_setting_security_txt_is_not_found(client: FlaskClient) -> None:
-    assert client.get(PATH).status_code == 404
-
-
 @pytest.mark.settings(security_contact=CONTACT, public_url="https://askback.example")
 def test_the_document_is_what_the_rfc_asks_for(client: FlaskClient) -> None:
     response = client.get(PATH, base_url="https://askback.example")
@@ -58,17 +51,6 @@ def test_the_document_is_what_the_rfc_asks_for(client: FlaskClient) -> None:
         "Canonical": f"https://askback.example{PATH}",
     }
     assert timedelta(days=90) < expires - utc_now() < timedelta(days=365)
-
-
-@pytest.mark.parametrize(
-    "contact",
-    ["security@example.org", "https://", "mailto:a@b\nExpires: x"],
-)
-def test_anything_else_is_refused(contact: str, tmp_path: Path) -> None:
-    environ = {"SECURITY_CONTACT": contact, "ASKBACK_DATA": str(tmp_path)}
-
-    with pytest.raises(ConfigurationError, match="SECURITY_CONTACT"):
-        read_settings(environ)
 
 
 COOKIE = "askback_theme"
@@ -119,25 +101,6 @@ def test_a_cross_site_post_does_not_change_the_theme(ann: Creator) -> None:
 
     assert sent.status_code == 403
     assert kept(ann.client) is None
-
-
-@pytest.mark.parametrize(
-    "page",
-    ["/docs/errors", "/privacy?lang=de", "/r/no-such-form-at-all", r"/login?a=\b", "/login?a=é"],
-)
-def test_a_signed_out_visitor_chooses_a_theme_and_returns_to_the_page(
-    client: FlaskClient, page: str
-) -> None:
-    shown = client.get(page, base_url=ORIGIN)
-    assert kept(client) is None
-    found = re.search('name="back" value="([^"]*)"', shown.text)
-    assert found
-    back = {"back": unescape(found[1]), "theme": "dark"}
-
-    sent = client.post("/appearance", base_url=ORIGIN, data=back, headers={"Origin": ORIGIN})
-
-    assert sent.headers["Location"] == page.replace("\\", "%5C").replace("é", "%C3%A9")
-    assert theme(client.get(page, base_url=ORIGIN)) == "dark"
 
 
 PAGES = {name: "/docs" if name == "index" else f"/docs/{name}" for name in TITLES}

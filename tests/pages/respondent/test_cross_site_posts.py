@@ -12,7 +12,6 @@ from tests.pages.respondent_client import Respondent, arrive, box, heading, hidd
 from webapp.answers.device_transfer import create_transfer_link
 from webapp.base.database import db, utc_now
 from webapp.pages.respondent.form_data import new_session_key
-from webapp.web.form_body_limits import FORM_BODY_MAX_BYTES
 from webapp.web.limiter import limiter
 
 THEIRS = "https://evil.example"
@@ -127,17 +126,6 @@ def test_behind_a_proxy_all_configured_hosts_are_same_origin(
     assert [answer.status_code for answer in statuses] == [200, 403]
 
 
-@pytest.mark.parametrize("path", ["/q/1", "/nothing/here"])
-def test_no_refusal_sets_a_cookie(client: FlaskClient, form: Any, path: str) -> None:
-    """Too large a body, an unknown address and a wrong method have pages of their own."""
-    sent = {"answer": "x" * FORM_BODY_MAX_BYTES, "lang": "de", "theme": "dark"}
-
-    answer = client.post(f"/r/{form.share_token}{path}", data=sent, headers=FOREIGN[0])
-
-    assert 400 <= answer.status_code < 500
-    assert "Set-Cookie" not in answer.headers
-
-
 @pytest.mark.settings(limit_answer_session="1/minute", limit_answer_address="1/minute")
 def test_a_cross_site_post_is_not_counted_and_not_offered_again(
     app: Flask, client: FlaskClient, form: Any
@@ -153,13 +141,3 @@ def test_a_cross_site_post_is_not_counted_and_not_offered_again(
     assert arrive(client, form).answer(1, "Me").status_code == 200
     assert stored(app) == (1, 1)
     limiter.reset()
-
-
-def test_a_get_is_answered_and_an_iframe_led_back_into_itself(
-    client: FlaskClient, form: Any
-) -> None:
-    page = client.get(f"/r/{form.share_token}", headers={"Sec-Fetch-Site": "cross-site"})
-    framed = client.post(f"/r/{form.share_token}/q/1?embed=1", headers=FOREIGN[0])
-
-    assert heading(page) == "Who changed it?"
-    assert 'name="embed" value="1"' in framed.text

@@ -13,7 +13,6 @@ from tests.factories import make_account, make_answer, make_form
 from tests.pages.respondent_client import (
     Respondent,
     arrive,
-    box,
     heading,
     hidden,
     set_columns,
@@ -134,15 +133,6 @@ def test_without_answers_no_transfer_link_is_offered(app: Flask, respondent: Res
     assert "Finish on another device" not in respondent.page.text
     assert respondent.post("/q/1/elsewhere").status_code == 404
     assert offered(app) == 0
-
-
-def test_what_was_typed_before_asking_for_the_link_is_kept(begun: Respondent) -> None:
-    begun.post("/q/2/elsewhere", answer="half a sentence\nand more")
-    assert box(begun.post("/q/2/open")) == "half a sentence\nand more"
-
-    begun.answer(2, "It")
-    begun.post("/check/elsewhere", name="Sam")
-    assert 'name="name" value="Sam"' in begun.post("/check/open").text
 
 
 def test_the_database_does_not_reveal_the_session_key_and_forgets_the_link(

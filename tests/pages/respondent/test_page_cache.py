@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -71,7 +70,6 @@ REFUSAL = InvalidInput("answer_empty", "It is empty.", "Write something.", field
 ASKED = AskedFollowUp(
     "q_9", "q_1", 1, "What made it slow?", "elaborate", "short", "", "ans_1", "q_1", dropped=False
 )
-SECOND = ASKED._replace(id="q_8", depth=2, question_text="Such as?", follows="q_9")
 
 Draw = Callable[[SessionView], Response]
 
@@ -98,9 +96,6 @@ def probed(said: str, *asked: AskedFollowUp, skipped: str = "", **more: Any) -> 
     return progressed(texts, skipped, form=PROBING, follow_ups=asked or (ASKED,), **key)
 
 
-EARLIER = to_millis(utc_now() - timedelta(days=400))
-
-
 def sent(**changed: Any) -> SessionView:
     stored = {"completed_stamp": to_millis(utc_now())} | changed
     return progressed({"q_1": "Robin did"}, "q_2", **stored)
@@ -114,12 +109,9 @@ OTHERS = {
     "not begun": progressed({}, last_active_at=0),
     "own words": progressed({"q_1": 'Kim did, "early"\n & sober'}, "q_2"),
     "words like a stand-in": progressed({"q_1": page_cache.stand_in("session")}, "q_2"),
-    "another skipped": progressed({"q_1": "Robin did"}, "q_3"),
-    "skipped instead of answered": progressed({}, "q_1", "q_2"),
     "another answered": progressed({"q_2": "Robin did"}),
     "all answered": progressed({"q_1": "Robin did", "q_2": "It", "q_3": "Sleep"}),
     "sent": SENT,
-    "sent at another time": sent(completed_stamp=EARLIER),
     "sent with a name": sent(responder_name="Kim"),
     "question": of_form(questions=[*QUESTIONS[:2], {"id": "q_3", "text": "What else?"}]),
     "status": of_form(status=FormStatus.CLOSED, closed_at=utc_now()),
@@ -131,13 +123,10 @@ LONG = probed("Slow", ASKED._replace(question_text="Why? " * LONG_QUESTION_CHARS
 OTHERS_PROBED = {
     "words": probed("<b>Late</b> & 'loud'\n\"again\""),
     "words like a stand-in": probed(page_cache.stand_in("session")),
-    "no words": probed(""),
     "taken back": probed("It was slow", ASKED._replace(follows="q_2", dropped=True)),
     "question": probed("It was slow", ASKED._replace(question_text="<i>Why</i> & how?")),
-    "written by a model": probed("It was slow", ASKED._replace(writer="small at models.example")),
     "skipped": probed("It was slow", skipped="q_9"),
     "answered": probed("It was slow", q_9="The <i>ink</i>"),
-    "asked twice": probed("It was slow", ASKED, SECOND, q_9="Ink"),
     "long": LONG,
 }
 DIFFERING = [
@@ -180,14 +169,6 @@ def rendered_alone(app: Flask, draw: Draw, view: SessionView, **way: Any) -> tup
         return rendered(app, draw, view, **way)
 
 
-@pytest.mark.parametrize("draw", [asks(1), rendering.check, rendering.thanks])
-def test_an_answer_that_another_tab_took_back_meanwhile_has_no_text(app: Flask, draw: Draw) -> None:
-    view = sent() if draw is rendering.thanks else VIEW
-    torn = replace(view, session=view.session.with_parts(texts={}, follow_ups=()))
-
-    assert rendered(app, draw, torn) == rendered_alone(app, draw, torn)
-
-
 @pytest.mark.parametrize(("view", "other", "pages"), DIFFERING)
 def test_views_that_differ_in_this_get_separate_pages(
     app: Flask, view: SessionView, other: SessionView, pages: list[Draw]
@@ -195,14 +176,6 @@ def test_views_that_differ_in_this_get_separate_pages(
     for draw in pages:
         for each in (view, other, view, other):
             assert rendered(app, draw, each) == rendered_alone(app, draw, each)
-
-
-@pytest.mark.parametrize(
-    "other", [replace(SENT, remembered=True), sent(completed_stamp=EARLIER, responder_name="Kim")]
-)
-def test_completed_views_that_differ_get_separate_pages(app: Flask, other: SessionView) -> None:
-    for each in (SENT, other) * 2:
-        assert rendered(app, rendering.thanks, each) == rendered_alone(app, rendering.thanks, each)
 
 
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
@@ -229,19 +202,6 @@ def test_pages_with_typed_text_errors_or_long_follow_ups_are_not_cached(
     assert rendered(app, own, VIEW) == rendered_alone(app, own, VIEW)
 
     assert not cache
-
-
-def test_views_that_differ_in_keys_and_texts_share_a_cached_page(
-    app: Flask, cache: dict[bytes, Any]
-) -> None:
-    late = ASKED._replace(id="q_7", question_text="What made it late?", reason="vague")
-    people = [
-        (asks(1), (VIEW, OTHERS["session key"], OTHERS["own words"])),
-        (asks(1, 1), (PROBED, probed("It was late", late, key="a-session-key-of-another"))),
-    ]
-    for kept, (draw, alike) in enumerate(people, 1):
-        assert len({rendered(app, draw, view) for view in alike}) == len(alike)
-        assert len(cache) == kept
 
 
 def test_the_cache_is_bounded_in_bytes(

@@ -37,8 +37,6 @@ ROUTES = [
     [
         {"session": ""},
         {"session": "k" * 101},
-        {"session": "k" * 31 + "\0"},
-        {"answer_key": ""},
         {"answer_key": "k" * 65},
     ],
     ids=str,
@@ -89,7 +87,6 @@ def signed(secret: str, salt: str = "respondent") -> str:
 
 FORGERIES: dict[str, Callable[[str], str]] = {
     "no MAC": lambda key: key.split(".")[0],
-    "another moment": lambda key: ".".join([key[:32], "AAAAAA", key.rpartition(".")[2]]),
     "another secret": lambda key: signed("another secret, of another server"),
     "another purpose": lambda key: signed(SECRET, salt="cookie-session"),
 }
@@ -318,16 +315,6 @@ def test_answers_faster_than_people_read_are_flagged(app: Flask, respondent: Res
     respondent.answer(1, "Me")
 
     assert (flags(app), texts(app)) == ([True], ["Me"])
-
-
-def test_the_honeypot_is_out_of_sight_and_reach(respondent: Respondent) -> None:
-    page = respondent.page
-
-    (wrapper,) = [part for part in page.text.split("<div ") if f'name="{HONEYPOT}"' in part]
-
-    assert wrapper.startswith('class="visually-hidden" aria-hidden="true">')
-    assert 'tabindex="-1" autocomplete="off"' in wrapper
-    assert HONEYPOT not in hidden(page)
 
 
 def test_flagged_responses_are_marked_and_can_be_filtered_out(
