@@ -23,67 +23,23 @@ UNLOGGED = "audit_events"  # key in `session.info`: events that the transaction 
 log = logging.getLogger("askback.audit")
 
 
-class AuditKind(StrEnum):
-    """The kind of an event."""
-
-    SIGN_IN = "sign_in"
-    SIGN_OUT = "sign_out"
-    SIGN_OUT_EVERYWHERE = "sign_out_everywhere"
-    BROWSER_ENDED = "browser_ended"
-    BROWSERS_ENDED = "browsers_ended"
-    LINK_MADE = "link_made"
-    LINK_USED = "link_used"
-    ACCOUNT_CREATED = "account_created"
-    ACCOUNT_DELETED = "account_deleted"
-    ACCOUNT_DISABLED = "account_disabled"
-    ACCOUNT_ENABLED = "account_enabled"
-    PASSWORD_CHANGED = "password_changed"  # noqa: S105
-    PASSWORD_RESET = "password_reset"  # noqa: S105
-    CONSENT = "consent"
-    TRUST_GIVEN = "trust_given"
-    TRUST_ENDED = "trust_ended"
-    TOKEN_ISSUED = "token_issued"  # noqa: S105
-    TOKEN_REFRESHED = "token_refreshed"  # noqa: S105
-    TOKEN_REVOKED = "token_revoked"  # noqa: S105
-    TOKEN_REUSED = "token_reused"  # noqa: S105
-    CODE_REUSED = "code_reused"
-    AGENT_TOKEN_MADE = "agent_token_made"  # noqa: S105
-    AGENT_TOKEN_REVOKED = "agent_token_revoked"  # noqa: S105
-    AGENT_TOKENS_REVOKED = "agent_tokens_revoked"
-    SUBSCRIBED = "subscribed"
-    UNSUBSCRIBED = "unsubscribed"
-    CALLBACK_CONFIRMED = "callback_confirmed"
-    CALLBACK_REMOVED = "callback_removed"
-    DISCONNECTED = "disconnected"
-    MUTED = "muted"
-    UNMUTED = "unmuted"
-    CLIENT_CREATED = "client_created"
-    CLIENT_DISABLED = "client_disabled"
-    CLIENT_ENABLED = "client_enabled"
-    CONFIRMED = "confirmed"
-    ATTESTED = "attested"
-    SENT_BACK = "sent_back"
-    KEPT = "kept"
-    DISCARDED = "discarded"
-    TAKEN_BACK = "taken_back"
-    PUBLISHED = "published"
-    CLOSED = "closed"
-    REOPENED = "reopened"
-    VOICE_AGREED = "voice_agreed"
-    WRITER_AGREED = "writer_agreed"
-    DELETED = "deleted"
-    RESTORED = "restored"
-    ERASED = "erased"
-    RESPONSE_DELETED = "response_deleted"
-    AUTOMATED_DELETED = "automated_deleted"
-    RESPONSES_RESTORED = "responses_restored"
-    EXPORTED = "exported"
-    BACKED_UP = "backed_up"
-    BACKUP_RESTORED = "backup_restored"
-    MIGRATED = "migrated"
-    REKEYED = "rekeyed"
-
-
+# the kinds of events; a value is its name in lower case
+AuditKind = StrEnum(
+    "AuditKind",
+    """
+    SIGN_IN SIGN_OUT SIGN_OUT_EVERYWHERE BROWSER_ENDED BROWSERS_ENDED LINK_MADE LINK_USED
+    ACCOUNT_CREATED ACCOUNT_DELETED ACCOUNT_DISABLED ACCOUNT_ENABLED PASSWORD_CHANGED PASSWORD_RESET
+    CONSENT TRUST_GIVEN TRUST_ENDED
+    TOKEN_ISSUED TOKEN_REFRESHED TOKEN_REVOKED TOKEN_REUSED CODE_REUSED
+    AGENT_TOKEN_MADE AGENT_TOKEN_REVOKED AGENT_TOKENS_REVOKED
+    SUBSCRIBED UNSUBSCRIBED CALLBACK_CONFIRMED CALLBACK_REMOVED DISCONNECTED MUTED UNMUTED
+    CLIENT_CREATED CLIENT_DISABLED CLIENT_ENABLED
+    CONFIRMED ATTESTED SENT_BACK KEPT DISCARDED TAKEN_BACK PUBLISHED CLOSED REOPENED
+    VOICE_AGREED WRITER_AGREED DELETED RESTORED ERASED
+    RESPONSE_DELETED AUTOMATED_DELETED RESPONSES_RESTORED EXPORTED
+    BACKED_UP BACKUP_RESTORED MIGRATED REKEYED
+    """,
+)
 REFUSED = (AuditKind.TOKEN_REUSED, AuditKind.CODE_REUSED)  # kinds that always fail
 
 
