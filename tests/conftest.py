@@ -78,7 +78,6 @@ SLOW = (
     "tests/contract/test_fuzz.py",
     "tests/docs/test_operate.py",
     "tests/jobs/test_processes.py",
-    "tests/jobs/test_transcription_processes.py",
     "tests/journey/test_attacks.py",
     "tests/journey/test_flooded_uploads.py",
     "tests/journey/test_recordings_of_every_kind.py",

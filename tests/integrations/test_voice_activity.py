@@ -1,11 +1,10 @@
 """Whether somebody speaks, by the loudness of short frames."""
 
-import array
 import random
 
 import pytest
 
-from webapp.voice.voice_activity import frame_levels, is_voiced, level_curve
+from webapp.voice.voice_activity import is_voiced, level_curve
 
 RANDOM = random.Random(11)  # noqa: S311
 
@@ -49,14 +48,6 @@ def test_what_is_as_loud_all_the_time_or_for_a_moment_is_no_voice(levels: list[f
 )
 def test_what_is_clearly_above_the_background_is_a_voice(levels: list[float]) -> None:
     assert is_voiced(levels)
-
-
-def test_frames_are_thirty_milliseconds_whatever_the_chunks() -> None:
-    samples = array.array("h", [16384] * 1000).tobytes()
-    whole = list(frame_levels([samples]))
-
-    assert whole == list(frame_levels([samples[:322], samples[322:324], samples[324:]]))
-    assert whole == pytest.approx([-6.02] * 4, abs=0.01)
 
 
 def test_the_curve_has_64_digits_that_follow_the_loudness() -> None:

@@ -18,13 +18,13 @@ from flask import Flask
 from sqlalchemy import select
 
 from jobs.deliver import Deliverer
-from tests.command import DATA_KEYS, PROGRAM, ROOT, askback, askback_here, environment, start
+from tests.command import DATA_KEYS, PROGRAM, ROOT, askback_here, environment, start
 from tests.databases import empty_postgresql_first
 from tests.event_factories import make_delivery
 from tests.factories import make_account, make_form
 from tests.jobs.receiving import subscribe
 from tests.proof.killing import Respondents, Target, kill_again_and_again
-from tests.services import free_port, wait_until
+from tests.services import wait_until
 from tests.webhook_receiver import Webhook, webhook_receiver
 from webapp.app.factory import create_app
 from webapp.base.config import Settings
@@ -93,16 +93,6 @@ def due(app: Flask, place: Webhook, count: int) -> None:
 
 
 @POSTGRESQL
-def test_a_worker_without_the_schema_names_the_command_to_run(
-    variables: dict[str, str], redis_url: str
-) -> None:
-    refused = askback("worker", **variables | {"REDIS_URL": redis_url})
-
-    assert refused.returncode == 1
-    assert "askback migrate" in refused.stderr
-
-
-@POSTGRESQL
 def test_a_worker_sends_and_stops(
     beside: Flask, variables: dict[str, str], redis_url: str, place: Webhook
 ) -> None:
@@ -117,6 +107,16 @@ def test_a_worker_sends_and_stops(
     assert (worker.returncode, errors) == (0, "")
     assert orjson.loads(out.splitlines()[-1])["message"].startswith("Askback has stopped")
     assert len(place.posted) == 20
+
+
+@contextmanager
+def killed_at_the_end(command: str, **variables: str) -> Iterator[None]:
+    process = start(command, **variables)
+    try:
+        yield
+    finally:
+        process.kill()
+        process.communicate()
 
 
 @dataclass
@@ -217,30 +217,3 @@ def test_after_a_restore_what_was_delivered_since_is_delivered_again(
     assert all_delivered(beside)
     first, again = (each.headers["webhook-id"] for each in place.posted)
     assert first == again
-
-
-def test_an_embedded_server_sends_and_stops_in_time(tmp_path: Path, place: Webhook) -> None:
-    data, port = tmp_path / "data", free_port()
-    address = {"PORT": str(port), "MCP_EVENTS_CALLBACK_ALLOWLIST": place.origin}
-    own = {"ASKBACK_DATA": str(data), "SECRET_KEY": SECRET, "DATA_KEYS": DATA_KEYS} | address
-    app = create_app(
-        Settings(
-            public_url=f"http://127.0.0.1:{port}",
-            secret_key=SECRET,
-            data_keys=data_keys(DATA_KEYS),
-            data_folder=data,
-        )
-    )
-    server = start("run", **own)
-    try:
-        wait_until(lambda: Target(own, port).answers(), "starting")
-        due(app, place, count=5)
-        wait_until(lambda: all_delivered(app), "delivering")
-    finally:
-        server.send_signal(signal.SIGTERM)
-        server.communicate(timeout=6)
-        with app.app_context():
-            db.engine.dispose()
-
-    assert server.returncode == 0
-    assert len(place.posted) == 5

@@ -12,26 +12,28 @@ from flask import Flask
 from sqlalchemy import update
 
 from jobs import transcribe, worker
-from jobs.queue import TRANSCRIPTIONS, WakeUpQueue, hand_over_recordings
+from jobs.queue import BEGUN, TRANSCRIPTIONS, WakeUpQueue, hand_over_recordings
 from jobs.transcribe import Transcriber
 from tests.domain.voice.claims import answer_with, make_answered, make_waiting, stored
 from tests.event_factories import make_subscription
 from tests.factories import make_answer, make_form
 from tests.services import free_port, wait_until
 from tests.voice.audio_files import recording as audio_file
+from tests.voice.fake_whisper import fake_whisper
 from tests.voice.hostile_audio import hurried
 from tests.voice.speech_engine import Reply, SpeechEngine, speech_engine, words
 from webapp.answers.answering import complete_response, withdraw_response
-from webapp.base.config import OPENAI
+from webapp.base.config import OPENAI, WHISPER
 from webapp.base.data_folder import spool_folder
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import DeliveryState, TranscriptState
 from webapp.records.accounts.models import Account
 from webapp.records.events import EventDelivery
+from webapp.records.forms import Form
 from webapp.records.responses.counters import DaySpending
 from webapp.records.responses.models import Answer
 from webapp.records.responses.recordings import Recording
-from webapp.voice import audio_inspection, transcripts
+from webapp.voice import audio_inspection, transcription, transcripts
 from webapp.voice.audio_inspection import AudioFormat, Look
 from webapp.voice.audio_store import audio_store
 
@@ -120,6 +122,31 @@ def test_a_recording_is_looked_at_and_written_down(
         assert re.fullmatch("[0-9]{64}", stored(recording).levels or "")
     assert [each.file for each in engine.heard] == [audio_file("webm", "voice", 1.0)]
     assert "language" not in engine.heard[0].fields  # it finds out by itself
+    assert left_behind(app) == []
+
+
+@pytest.mark.parametrize(("chosen", "heard"), [("", "en"), ("pt-BR", "pt")])
+def test_an_engine_in_a_child_hears_the_chosen_language_else_that_of_the_questions(
+    app: Flask,
+    form: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    chosen: str,
+    heard: str,
+) -> None:
+    changed = {"transcriber": WHISPER, "transcriber_model": "tiny"}
+    config = app.config["SETTINGS"].model_copy(update=changed)
+    monkeypatch.setitem(app.config, "SETTINGS", config)
+    with app.app_context():
+        db.session.execute(update(Form).values(spoken_language=chosen))
+        db.session.commit()
+    with fake_whisper(tmp_path / "libraries", monkeypatch):
+        Transcriber(app, threads=1).take([BEGUN])
+        wait_until(lambda: transcription.child.pid is not None, "loading the model")
+        recording = recorded(app, form)
+        work(app)
+
+    assert outcome(app, recording) == (DONE, f"tiny 1 {heard} 1 and more.")
     assert left_behind(app) == []
 
 

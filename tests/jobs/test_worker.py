@@ -20,10 +20,9 @@ from jobs.queue import WakeUpQueue
 from tests.bulk import analyze, copy_rows
 from tests.event_factories import make_delivery, make_subscription
 from tests.factories import make_account, make_form
-from tests.jobs.conftest import Allow
 from tests.jobs.receiving import states, subscribe
 from tests.services import free_port, redis_server, wait_until
-from tests.webhook_receiver import Webhook, webhook_receiver
+from tests.webhook_receiver import Webhook
 from webapp.base.database import utc_now
 from webapp.base.vocabulary import DeliveryState
 from webapp.events.delivering import Leases
@@ -93,25 +92,6 @@ def test_rq_on_redis_wakes_at_once(app: Flask, place: Webhook, redis_url: str, w
         hand_over(app, due(app, place, count=6))
         wait_for_all(app)
         wait_until(lambda: set(look.keys(JOBS)) <= of_others, "forgetting the jobs")
-
-
-def test_a_process_without_a_free_place_leaves_wake_ups_to_others(
-    app: Flask, allow: Allow, own_redis: redis.Redis
-) -> None:
-    with webhook_receiver() as place:
-        place.seconds = 30
-        allow(place.origin)
-        with sending(app, stop_seconds=2) as busy:
-            busy.threads = 1
-            hand_over(app, due(app, place))
-            wait_until(lambda: len(place.posted) == 1, "being sent")
-            waiting = Queue(queue.DELIVERIES.name, connection=own_redis, serializer=JSONSerializer)
-            hand_over(app, ["dlv_1", "dlv_2"])
-            wait_until(lambda: waiting.count > 1, "enqueuing")
-            time.sleep(0.3)
-            assert waiting.count > 1
-            place.released.set()
-            wait_until(lambda: waiting.count == 0, "taking them")
 
 
 @pytest.mark.constants("jobs.worker", SWEEP_SECONDS=0.05)
@@ -217,22 +197,3 @@ def test_nothing_but_wake_ups_is_carried_out(
         wait_until(lambda: own_redis.llen(waiting) == 0, "being taken", seconds=10)
 
     assert list(tmp_path.iterdir()) == []
-
-
-def test_wake_ups_that_cannot_be_passed_on_never_block_and_are_tried_again(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    tried: list[str] = []
-
-    def fail(_self: WakeUpQueue, ids: list[str]) -> None:
-        tried.extend(ids)
-        raise ValueError(ids)
-
-    monkeypatch.setattr(WakeUpQueue, "_enqueue", fail)
-    handed_over = WakeUpQueue(f"redis://127.0.0.1:{free_port()}/0")
-    for number in range(50):
-        handed_over.hand_over([f"dlv_{number}"] * 1000)
-    wait_until(lambda: bool(tried), "being tried")
-    wait_until(
-        lambda: handed_over.hand_over(["dlv_last"]) or "dlv_last" in tried, "being tried again"
-    )

@@ -13,8 +13,7 @@ from sqlalchemy import select
 
 from tests.command import ROOT
 from tests.databases import both_empty_databases
-from tests.jobs.test_processes import beside, place, variables
-from tests.jobs.test_transcription_processes import killed_at_the_end
+from tests.jobs.test_processes import beside, killed_at_the_end, place, variables
 from tests.pages.respondent_client import hidden
 from tests.services import free_port, wait_until
 from tests.voice.audio_files import KINDS, NOT_PLAIN, not_plain, recording

@@ -1,6 +1,5 @@
 """Background work: link views are stored, expired rows are purged."""
 
-import time
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -11,6 +10,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import func, select
 
 from tests.factories import make_account, make_form, make_response
+from tests.services import wait_until
 from webapp.answers import trash
 from webapp.answers.deleted_responses import delete_response
 from webapp.app import background
@@ -28,14 +28,9 @@ def form(app: Flask) -> Any:
         return make_form(make_account().id)
 
 
-def wait_until(app: Flask, look: Callable[[], bool]) -> bool:
-    """Whether `look` becomes true within 10 s."""
-    for _ in range(200):
-        with app.app_context():
-            if look():
-                return True
-        time.sleep(0.05)
-    return False
+def wait_for(app: Flask, look: Callable[[], bool]) -> None:
+    with app.app_context():
+        wait_until(lambda: (db.session.rollback(), look())[1], "the background work", 10)
 
 
 def test_link_views_are_stored_while_serving_and_at_the_end(
@@ -45,7 +40,7 @@ def test_link_views_are_stored_while_serving_and_at_the_end(
     with background_work(app):
         for _ in range(3):
             client.get(f"/r/{form.share_token}")
-        assert wait_until(app, lambda: read_link_views(form.id) == 3)
+        wait_for(app, lambda: read_link_views(form.id) == 3)
         client.get(f"/r/{form.share_token}")
 
     with app.app_context():
@@ -66,8 +61,8 @@ def test_a_process_that_starts_purges_trash_and_responses_that_are_due(
 
     with background_work(app):
         gone = select(func.count()).select_from(ResponseSession)
-        assert wait_until(app, lambda: db.session.scalar(gone) == 0)
-        assert wait_until(app, lambda: db.session.get(Form, old.id) is None)
+        wait_for(app, lambda: db.session.scalar(gone) == 0)
+        wait_for(app, lambda: db.session.get(Form, old.id) is None)
 
 
 def test_failed_work_is_repeated_in_the_next_turn(
@@ -86,4 +81,4 @@ def test_failed_work_is_repeated_in_the_next_turn(
     client.get(f"/r/{form.share_token}")
 
     with background_work(app):
-        assert wait_until(app, lambda: read_link_views(form.id) == 1)
+        wait_for(app, lambda: read_link_views(form.id) == 1)

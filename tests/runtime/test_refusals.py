@@ -1,12 +1,10 @@
 """What the HTTP server refuses before the application runs, and how it says so."""
 
 import os
-import re
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-import httpx
 import orjson
 import pytest
 from flask import Flask
@@ -14,15 +12,12 @@ from flask import Flask
 from tests.factories import make_form
 from tests.services import wait_until
 from tests.serving import connect, exchange, new_app, serving
-from tests.voice.audio_files import wav
-from tests.voice.factories import make_voice_form
 from webapp.base.config import Settings
 from webapp.base.data_folder import SPOOL, SPOOLED_SECONDS, empty_spool, spool_folder
 from webapp.records.accounts.models import Account
 from webapp.web.form_body_limits import FORM_BODY_MAX_BYTES, UPLOAD_BODY_MAX_BYTES
 
 MIB = 1024 * 1024
-FIELD = re.compile(r'type="hidden" name="(session|recording_key|lang)" value="([^"]*)"')
 GERMAN = "Accept-Language: de"
 PAGE = "https://host.example.org"
 STRANGER = "https://stranger.example.org"
@@ -169,23 +164,6 @@ def test_what_is_typed_needs_none_of_it(served: Flask, link: str) -> None:
     typed = ("Content-Type: application/x-www-form-urlencoded", f"Content-Length: {len(body)}")
 
     assert post(served, f"{link}/q/1", "Connection: close", *typed, body=body)[0] == 422
-
-
-def test_a_recording_of_two_megabytes_arrives_by_the_server(
-    served: Flask, account: Account
-) -> None:
-    with served.app_context():
-        token = make_voice_form(account.id).share_token
-    address = f"{served.config['SETTINGS'].public_url}/r/{token}"
-    file = wav(b"\x80" * 44_100 * 45, rate=44_100, bits=8)
-    with httpx.Client() as browser:
-        fields = dict(FIELD.findall(browser.get(address).text))
-        sent = {"data": fields | {"answer": "é" * 1000}, "files": {"audio": ("a.wav", file)}}
-        page = browser.post(f"{address}/q/1/recording", **sent, timeout=20)
-
-    assert page.status_code == 200
-    assert "é" * 1000 in page.text
-    assert "Your recording, 0:45" in page.text
 
 
 def test_what_a_killed_process_left_is_erased_at_the_next_start(tmp_path: Path) -> None:

@@ -193,11 +193,6 @@ def test_a_stop_finishes_what_runs_ends_waits_and_refuses_half_a_body(settings: 
         connect(app)
 
 
-def test_an_address_in_use_is_an_error_of_the_start(served: Flask) -> None:
-    with pytest.raises(OSError, match="in use"), serving(served):
-        pass
-
-
 def test_an_error_after_the_application_ran_does_not_claim_nothing_was_stored(
     settings: Settings,
 ) -> None:

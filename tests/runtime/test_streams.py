@@ -16,13 +16,6 @@ from tests.serving import connect, get
 from webapp.app import streams
 
 
-def test_http_1_0_is_sent_no_chunks(served: Served) -> None:
-    served.feed.add(served.app)
-    with served.stream(version="1.0") as stream:
-        assert stream.next().data == "x"
-        assert "transfer-encoding" not in stream.headers
-
-
 def test_every_byte_arrives_once_and_in_order_under_load(served: Served) -> None:
     stop = threading.Event()
 
@@ -46,18 +39,6 @@ def test_every_byte_arrives_once_and_in_order_under_load(served: Served) -> None
             each.result()
 
     assert found == [[str(number) for number in range(1_000)]] * 20
-
-
-def test_many_streams_at_one_place_are_read_for_together(served: Served) -> None:
-    with ExitStack() as stack:
-        opened = [stack.enter_context(served.stream()) for _ in range(300)]
-        wait_until(lambda: served.count == 300, "opening them", 20)
-        before = served.feed.reads[StreamPosition(KEY, None)]
-        served.feed.add(served.app)
-        for stream in opened:
-            assert stream.next().data == "x"
-
-        assert served.feed.reads[StreamPosition(KEY, None)] - before < 30
 
 
 def test_one_token_has_four_and_the_process_so_many(served: Served) -> None:
