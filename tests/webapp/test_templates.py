@@ -3,21 +3,11 @@
 from pathlib import Path
 
 from flask import Flask
-from jinja2 import meta, nodes
-
-from webapp.pages.errors import OF_FAULTS
+from jinja2 import nodes
 
 TEMPLATES = Path(__file__).parents[2] / "templates"
 NAMES = sorted(str(path.relative_to(TEMPLATES)) for path in TEMPLATES.rglob("*.html"))
 MESSAGES = {"_": 1, "gettext": 1, "ngettext": 2}  # how many arguments are messages
-
-
-def test_pages_of_faults_are_loaded_with_all_their_parts(app: Flask) -> None:
-    parsed = [app.jinja_env.parse((TEMPLATES / name).read_text()) for name in OF_FAULTS]
-
-    needed = {name for tree in parsed for name in meta.find_referenced_templates(tree) if name}
-
-    assert needed <= set(OF_FAULTS)
 
 
 def test_only_literals_are_translated(app: Flask) -> None:

@@ -15,6 +15,7 @@ from flask_limiter import RateLimitExceeded
 from flask_login import current_user
 from flask_wtf.csrf import CSRFError, generate_csrf
 from itsdangerous import BadSignature, URLSafeTimedSerializer
+from jinja2 import meta
 from limits import RateLimitItem
 from werkzeug.exceptions import HTTPException
 
@@ -80,23 +81,6 @@ def _serializer() -> URLSafeTimedSerializer:
 
 Words: TypeAlias = str | LazyString
 
-# The error templates, and the templates that they include.
-OF_FAULTS = (
-    "errors/problem.html",
-    "errors/_problem.html",
-    "base/public.html",
-    "base/_documents_link.html",
-    "layout.html",
-    "respondent/not_saved.html",
-    "respondent/swap.html",
-    "base/respondent.html",
-    "respondent/_components.html",
-    "macros/components.html",
-    "macros/asker.html",
-    "macros/player.html",
-    "macros/theme_switch.html",
-)
-
 
 class Problem(NamedTuple):
     """The heading and text of an error page."""
@@ -106,9 +90,18 @@ class Problem(NamedTuple):
 
 
 def load_pages(app: Flask) -> None:
-    """Load the error templates early: later, the error may be that no file can be opened."""
-    for name in OF_FAULTS:
-        app.jinja_env.get_template(name)
+    """Load the error templates, and the templates that they include, early.
+
+    Later, the error may be that no file can be opened.
+    """
+    env = app.jinja_env
+    names: list[str | None] = ["errors/problem.html", "errors/_problem.html"]
+    names += ["respondent/not_saved.html", "respondent/swap.html", "base/respondent.html"]
+    for name in filter(None, names):  # which grows
+        source, _name, _changed = env.loader.get_source(env, name)  # type: ignore[union-attr]
+        env.get_template(name)
+        found = meta.find_referenced_templates(env.parse(source))
+        names += [each for each in found if each not in names]
 
 
 def problem(
@@ -259,7 +252,13 @@ def http_problem(error: HTTPException) -> Response:
     if isinstance(error, RateLimitExceeded):
         return _too_many(seconds_to_wait(error), limit_sentence(error.limit.limit))
     if isinstance(error, UnknownHost):
-        return problem(_unknown_host(), HTTPStatus.BAD_REQUEST)
+        # for the operator, in English: other people use the configured host
+        at_other_name = Problem(
+            "This server does not answer under this name.",
+            f"Open it at {settings().public_url}. If you run it: PUBLIC_URL and "
+            "TRUSTED_HOSTS say which names it has, and a proxy in front has to pass on Host.",
+        )
+        return problem(at_other_name, HTTPStatus.BAD_REQUEST)
     status = HTTPStatus(error.code or HTTPStatus.INTERNAL_SERVER_ERROR)
     what = PROBLEMS.get(status, PROBLEMS[HTTPStatus.BAD_REQUEST])
     if status is HTTPStatus.REQUEST_ENTITY_TOO_LARGE and wants_fragment():
@@ -269,15 +268,6 @@ def http_problem(error: HTTPException) -> Response:
         if name not in {"Content-Type", "Content-Length"}:
             response.headers.add(name, value)
     return response
-
-
-def _unknown_host() -> Problem:
-    """Return a message for the operator, in English: other people use the configured host."""
-    return Problem(
-        "This server does not answer under this name.",
-        f"Open it at {settings().public_url}. If you run it: PUBLIC_URL and "
-        "TRUSTED_HOSTS say which names it has, and a proxy in front has to pass on Host.",
-    )
 
 
 def too_many_writes(error: RateLimitExceeded) -> Response:
