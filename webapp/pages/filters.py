@@ -76,9 +76,10 @@ def init_app(app: Flask) -> None:
     """Register template filters and globals, and remove the blank lines of block tags."""
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.add_template_filter(session_status, "status_at")
+    app.add_template_filter(format_decimal, "figure")
     for each in (
         *(moment, clock_time, calendar_day, short_day, from_millis, play_time),
-        *(in_words, asked_of, figure, short_figure, translated, unbroken, excerpt, marked),
+        *(in_words, asked_of, short_figure, translated, unbroken, excerpt, marked),
     ):
         app.add_template_filter(each)
     app.jinja_env.globals.update(
@@ -140,11 +141,6 @@ def calendar_day(at: datetime, *, now: datetime | None = None) -> Markup:
     return _time(at, "day", year, _written(at, "yMMMd" if year else "MMMd"))
 
 
-def figure(count: int) -> str:
-    """Format a number with thousands separators."""
-    return str(format_decimal(count))
-
-
 def short_figure(count: int) -> str:
     """Format a number in few characters, such as 1.2K."""
     return format_compact_decimal(count, locale=_locale(), fraction_digits=int(count < 9950))
@@ -177,7 +173,7 @@ def translated(message: str) -> str:
     """Translate the message of an outcome into the language of the page if it is a Phrase."""
     if not isinstance(message, Phrase):
         return message
-    numbers = {name: figure(number) for name, number in message.numbers.items()}
+    numbers = {name: format_decimal(number) for name, number in message.numbers.items()}
     return str(gettext(message.pattern, **numbers))
 
 

@@ -11,7 +11,6 @@ from htmx_flask import make_response, request
 
 # all three select the body, so caches must tell them apart
 VARIES_BY = ("HX-Request", "HX-Boosted", "HX-History-Restore-Request")
-VARY = ", ".join(VARIES_BY)
 
 
 def wants_fragment() -> bool:
@@ -31,13 +30,11 @@ def page_or_fragment(
     *,
     status: int = HTTPStatus.OK,
     trigger: str | dict[str, Any] | None = None,
-    push_url: str | None = None,
     **context: Any,
 ) -> Response:
     """Render the template `fragment` for htmx, otherwise `page`, which includes it."""
-    template = fragment if wants_fragment() else page
-    body = render_template(template, **context)
-    return drawn(body, status=status, trigger=trigger, push_url=push_url)
+    body = render_template(fragment if wants_fragment() else page, **context)
+    return drawn(body, status=status, trigger=trigger)
 
 
 def drawn(
@@ -50,15 +47,13 @@ def drawn(
     """Return a response whose body depends on `wants_fragment`, with the Vary header for it."""
     answer = make_response(body, status, trigger=trigger, push_url=push_url)
     response = cast(Response, answer)
-    response.headers.add("Vary", VARY)
+    response.headers.add("Vary", ", ".join(VARIES_BY))
     return response
 
 
-def fragment(
-    template: str, *, trigger: str | dict[str, Any] | None = None, **context: Any
-) -> Response:
+def fragment(template: str, **context: Any) -> Response:
     """Render a part of a page that only htmx requests."""
-    return drawn(render_template(template, **context), trigger=trigger)
+    return page_or_fragment(template, template, **context)
 
 
 def go_to(url: str) -> Response:

@@ -15,7 +15,7 @@ from webapp.base.errors import ErrorCode, InvalidInput
 from webapp.drafts import form_settings
 from webapp.oauth.account_deletion import delete_account, list_inventory
 from webapp.pages.creator import fields, sign_in
-from webapp.pages.creator.request import acting, creator_id, limit_one_write, require_creator
+from webapp.pages.creator.request import acting, creator_id, limit_writes, require_creator
 from webapp.pages.fragments import as_picture, go_to
 from webapp.records.accounts import browser_sessions, credentials, models
 from webapp.records.audit import AuditEvent, AuditKind, list_events
@@ -40,9 +40,17 @@ def require_somebody() -> ResponseReturnValue | None:
 
 
 @bp.get(PAGE)
-def show() -> str:
+def show(refusal: InvalidInput | None = None) -> str:
     """Show the account page; `?saved=` names the part that was just changed."""
-    return _page()
+    shown = ("name", "organisation", "accent")
+    return render_template(
+        "account/show.html",
+        refusal=refusal,
+        given={name: request.form.get(name, getattr(current_user, name)) for name in shown},
+        accents=models.ACCENTS,
+        languages=models.CREATOR_LANGUAGES,
+        browsers=browser_sessions.list_sessions(creator_id(), now=utc_now()),
+    )
 
 
 @bp.post("/account/details")
@@ -54,12 +62,12 @@ def change_details() -> ResponseReturnValue:
     try:
         credentials.change_details(creator_id(), name, language, *asker)
     except InvalidInput as refusal:
-        return _page(refusal), HTTPStatus.UNPROCESSABLE_ENTITY
+        return show(refusal), HTTPStatus.UNPROCESSABLE_ENTITY
     return go_to(f"{PAGE}?saved=details")
 
 
 @bp.post("/account/picture")
-@limit_one_write
+@limit_writes
 def change_picture() -> ResponseReturnValue:
     """Set the account's picture: a posted file, decoded and encoded again."""
     file = request.files.get("picture")
@@ -67,12 +75,11 @@ def change_picture() -> ResponseReturnValue:
         file.seek(0)  # the request may run a second time, after a deadlock
     try:
         form_settings.set_picture(creator_id(), redraw(file.read() if file else b""))
-    except NotPicture:
-        refusal = InvalidInput(ErrorCode.VALIDATION_FAILED, *NO_PICTURE, field="picture")
-        return _page(refusal), HTTPStatus.UNPROCESSABLE_ENTITY
-    except AudioBusy:
-        refusal = InvalidInput(ErrorCode.VALIDATION_FAILED, *NOT_NOW, field="picture")
-        return _page(refusal), HTTPStatus.SERVICE_UNAVAILABLE
+    except (NotPicture, AudioBusy) as failure:
+        is_busy = isinstance(failure, AudioBusy)
+        said = NOT_NOW if is_busy else NO_PICTURE
+        page = show(InvalidInput(ErrorCode.VALIDATION_FAILED, *said, field="picture"))
+        return page, HTTPStatus.SERVICE_UNAVAILABLE if is_busy else HTTPStatus.UNPROCESSABLE_ENTITY
     return go_to(f"{PAGE}?saved=picture")
 
 
@@ -100,15 +107,20 @@ def change_password() -> ResponseReturnValue:
         account = credentials.change_password(creator_id(), *given, **act, also=also)
     except InvalidInput as refusal:
         sign_in.note_wrong_password(AuditKind.PASSWORD_CHANGED, refusal)
-        return _page(refusal), HTTPStatus.UNPROCESSABLE_ENTITY
+        return show(refusal), HTTPStatus.UNPROCESSABLE_ENTITY
     sign_in.start_session(account)
     return go_to(f"{PAGE}?saved=password")
 
 
 @bp.get("/account/delete")
-def show_deletion() -> str:
+def show_deletion(refusal: InvalidInput | None = None) -> str:
     """Show everything that a deletion removes; a GET changes nothing."""
-    return _deletion_page()
+    return render_template(
+        "account/delete.html",
+        inventory=list_inventory(creator_id(), now=utc_now()),
+        refusal=refusal,
+        ask_password=not sign_in.signed_in_recently(),
+    )
 
 
 @bp.post("/account/delete")
@@ -118,7 +130,7 @@ def delete() -> ResponseReturnValue:
     try:
         sign_in.require_own_password(AuditKind.ACCOUNT_DELETED)
     except InvalidInput as refusal:
-        return _deletion_page(refusal), HTTPStatus.UNPROCESSABLE_ENTITY
+        return show_deletion(refusal), HTTPStatus.UNPROCESSABLE_ENTITY
     delete_account(creator_id(), **acting())
     logout_user()
     session.clear()
@@ -129,27 +141,6 @@ def delete() -> ResponseReturnValue:
 def show_farewell() -> str:
     """Show the page after a deletion, without a session: the account is gone."""
     return render_template("account/deleted.html")
-
-
-def _page(refusal: InvalidInput | None = None) -> str:
-    shown = ("name", "organisation", "accent")
-    return render_template(
-        "account/show.html",
-        refusal=refusal,
-        given={name: request.form.get(name, getattr(current_user, name)) for name in shown},
-        accents=models.ACCENTS,
-        languages=models.CREATOR_LANGUAGES,
-        browsers=browser_sessions.list_sessions(creator_id(), now=utc_now()),
-    )
-
-
-def _deletion_page(refusal: InvalidInput | None = None) -> str:
-    return render_template(
-        "account/delete.html",
-        inventory=list_inventory(creator_id(), now=utc_now()),
-        refusal=refusal,
-        ask_password=not sign_in.signed_in_recently(),
-    )
 
 
 EVENTS_ON_PAGE = 50
@@ -196,11 +187,11 @@ def _titles(events: Iterable[AuditEvent]) -> dict[str, str]:
 def end_browser() -> Response:
     """Sign out one browser, which may be the current one."""
     browser_sessions.end_browser(creator_id(), request.form.get("handle", ""), **acting())
-    return go_to("/account?saved=browser")
+    return go_to(f"{PAGE}?saved=browser")
 
 
 @bp.post("/account/browsers/end-others")
 def end_other_browsers() -> Response:
     """Sign out every browser but the current one."""
     browser_sessions.end_other_sessions(creator_id(), current_user.get_id(), **acting())
-    return go_to("/account?saved=browsers")
+    return go_to(f"{PAGE}?saved=browsers")

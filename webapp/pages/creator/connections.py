@@ -121,19 +121,18 @@ def disconnect_all() -> Response:
     return go_to(url_for("connections.show_connections", ended=to_millis(act["now"])))
 
 
-@bp.post("/addresses/<callback_id>/confirm")
-def confirm_address(callback_id: str) -> Response:
-    """Confirm a callback address that cannot answer a challenge."""
-    allowed = settings().mcp_events_callback_allowlist
-    callbacks.confirm_callback(creator_id(), callback_id, allowed_origins=allowed, **acting())
-    return go_to(url_for("connections.show_connections", address="confirmed"))
-
-
-@bp.post("/addresses/<callback_id>/remove")
-def remove_address(callback_id: str) -> Response:
-    """Remove a callback address, confirmed or not; nothing more is sent to it."""
-    remove_callback(creator_id(), callback_id, **acting())
-    return go_to(url_for("connections.show_connections", address="removed"))
+@bp.post("/addresses/<callback_id>/confirm", endpoint="confirm_address")
+@bp.post("/addresses/<callback_id>/remove", endpoint="remove_address")
+def decide_address(callback_id: str) -> Response:
+    """Confirm a callback address that cannot answer a challenge, or remove any address."""
+    confirms = request.path.endswith("/confirm")
+    if confirms:
+        allowed = settings().mcp_events_callback_allowlist
+        callbacks.confirm_callback(creator_id(), callback_id, allowed_origins=allowed, **acting())
+    else:
+        remove_callback(creator_id(), callback_id, **acting())
+    done = "confirmed" if confirms else "removed"
+    return go_to(url_for("connections.show_connections", address=done))
 
 
 @bp.post("/<grant_id>/trust")
@@ -159,9 +158,17 @@ def set_muted(grant_id: str) -> Response:
 
 
 @tokens_bp.get("/new")
-def show_new() -> str:
+def show_new(refusal: InvalidInput | None = None) -> str:
     """Show the form for a new token; `?form=` preselects a form, or else the newest."""
-    return _token_page()
+    return render_template(
+        "connections/token_new.html",
+        refusal=refusal,
+        forms=forms.list_forms(creator_id()),
+        usual_days=agent_tokens.AGENT_TOKEN_DAYS,
+        most_days=agent_tokens.AGENT_TOKEN_MAX_DAYS,
+        most_chars=agent_tokens.AGENT_TOKEN_LABEL_MAX_CHARS,
+        ask_password=not sign_in.signed_in_recently(),
+    )
 
 
 @tokens_bp.post("/new")
@@ -188,7 +195,7 @@ def make() -> ResponseReturnValue:
             **act,
         )
     except InvalidInput as refusal:
-        return _token_page(refusal), HTTPStatus.UNPROCESSABLE_ENTITY
+        return show_new(refusal), HTTPStatus.UNPROCESSABLE_ENTITY
     response = go_to(url_for("agent_tokens.show_made"))
     MADE.keep(response, sealer().seal(made.token, place=MADE.name))
     return response
@@ -238,16 +245,4 @@ def _whole_days(text: str) -> int:
         f"This is no whole number from 1 to {agent_tokens.AGENT_TOKEN_MAX_DAYS}.",
         "Write how many days the token may be used.",
         field="days",
-    )
-
-
-def _token_page(refusal: InvalidInput | None = None) -> str:
-    return render_template(
-        "connections/token_new.html",
-        refusal=refusal,
-        forms=forms.list_forms(creator_id()),
-        usual_days=agent_tokens.AGENT_TOKEN_DAYS,
-        most_days=agent_tokens.AGENT_TOKEN_MAX_DAYS,
-        most_chars=agent_tokens.AGENT_TOKEN_LABEL_MAX_CHARS,
-        ask_password=not sign_in.signed_in_recently(),
     )

@@ -147,14 +147,19 @@ def csv_by_answer(form: FormRow) -> Iterator[bytes]:
     for batch in export.read_answers(form.id):
         people = {key: person_cells(person, now) for key, person in batch.people.items()}
         asked = {key: _how_cells(how) for key, how in batch.asked.items()}
-        heard = {key: _recording_cells(form, each) for key, each in batch.attachments.items()}
+        heard = {
+            key: cells(f"{each.duration_ms / 1000:.1f}", recording_address(form, each))
+            for key, each in batch.attachments.items()
+        }
         questions: dict[tuple[str, str], str] = {}  # many answers share one; building it is slow
         lines = []
         for answer in batch.answers:
             key = answer.question_id, answer.question_text
             if key not in questions:
-                number = numbers.get(answer.parent_question_id or answer.question_id, "")
-                questions[key] = _question_cells(answer, number)
+                parent = answer.parent_question_id or ""
+                number = numbers.get(parent or answer.question_id, "")
+                texts = answer.question_text, answer.question_id, answer.question_kind, parent
+                questions[key] = cells(number, *map(cell, texts))
             text = cell(answer.answer_text).replace(QUOTE, TWO_QUOTES)
             lines.append(
                 f'"{wire_time(answer.stamp)}",{people[answer.session_id]},{questions[key]},'
@@ -162,15 +167,6 @@ def csv_by_answer(form: FormRow) -> Iterator[bytes]:
                 f"{heard.get(answer.id, NOTHING)},{asked.get(answer.question_id, NOTHING)}\r\n"
             )
         yield "".join(lines).encode()
-
-
-def _question_cells(answer: models.AnswerRow, number: str) -> str:
-    kind, parent = answer.question_kind, answer.parent_question_id or ""
-    return cells(number, cell(answer.question_text), cell(answer.question_id), kind, cell(parent))
-
-
-def _recording_cells(form: FormRow, recording: models.AttachmentRow) -> str:
-    return cells(f"{recording.duration_ms / 1000:.1f}", recording_address(form, recording))
 
 
 def _how_cells(asked: HowAsked) -> str:

@@ -73,9 +73,21 @@ def show_all() -> ResponseReturnValue:
 
 
 @bp.get("/<form_id>/share")
-def share(form_id: str) -> ResponseReturnValue:
+def share(form_id: str, origins: str | None = None, refusal: InvalidInput | None = None) -> str:
     """Show the link of the form, its QR code, and how to embed the form."""
-    return _share(form_id)
+    form = forms.get_form(creator_id(), form_id)
+    address = share_url(settings().public_url, form.share_token)
+    return render_template(
+        "forms/share.html",
+        form=form,
+        **approval(form),
+        is_full=forms.is_full(form.answer_bytes, settings().limit_form_bytes),
+        share_url=address,
+        host=urlsplit(address).netloc,
+        qr=drawn_code(address),
+        origins="\n".join(form.frame_origins.split()) if origins is None else origins,
+        refusal=refusal,
+    )
 
 
 @bp.post("/<form_id>/embedding")
@@ -85,7 +97,7 @@ def allow_embedding(form_id: str) -> ResponseReturnValue:
     try:
         form_settings.allow_embedding(creator_id(), form_id, origins)
     except InvalidInput as refusal:
-        return _share(form_id, origins, refusal), HTTPStatus.UNPROCESSABLE_ENTITY
+        return share(form_id, origins, refusal), HTTPStatus.UNPROCESSABLE_ENTITY
     return go_to(url_for("forms.share", form_id=form_id, _anchor="website"))
 
 
@@ -101,34 +113,14 @@ def download_code(form_id: str, kind: str) -> ResponseReturnValue:
     return response
 
 
-@bp.post("/<form_id>/close")
-def close(form_id: str) -> ResponseReturnValue:
-    """Close the form to new answers; reversible."""
-    forms.close_form(creator_id(), form_id, **acting())
-    return go_to(url_for("results.by_question", form_id=form_id, done="closed"))
-
-
-@bp.post("/<form_id>/reopen")
-def reopen(form_id: str) -> ResponseReturnValue:
-    """Reopen the form."""
-    forms.reopen_form(creator_id(), form_id, **acting())
-    return go_to(url_for("results.by_question", form_id=form_id, done="reopened"))
-
-
-def _share(form_id: str, origins: str | None = None, refusal: InvalidInput | None = None) -> str:
-    form = forms.get_form(creator_id(), form_id)
-    address = share_url(settings().public_url, form.share_token)
-    return render_template(
-        "forms/share.html",
-        form=form,
-        **approval(form),
-        is_full=forms.is_full(form.answer_bytes, settings().limit_form_bytes),
-        share_url=address,
-        host=urlsplit(address).netloc,
-        qr=drawn_code(address),
-        origins="\n".join(form.frame_origins.split()) if origins is None else origins,
-        refusal=refusal,
-    )
+@bp.post("/<form_id>/close", endpoint="close")
+@bp.post("/<form_id>/reopen", endpoint="reopen")
+def close_or_reopen(form_id: str) -> ResponseReturnValue:
+    """Close the form to new answers, or reopen it."""
+    closes = request.path.endswith("/close")
+    (forms.close_form if closes else forms.reopen_form)(creator_id(), form_id, **acting())
+    done = "closed" if closes else "reopened"
+    return go_to(url_for("results.by_question", form_id=form_id, done=done))
 
 
 @bp.get("/trash")

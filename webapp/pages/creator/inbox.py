@@ -6,7 +6,7 @@ from collections.abc import Container, Sequence
 from datetime import timedelta
 from http import HTTPStatus
 from itertools import chain
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from flask import Response, render_template, request, url_for
 from flask.typing import ResponseReturnValue
@@ -157,9 +157,10 @@ def write() -> ResponseReturnValue:
 
 
 @bp.get("/tidy")
-def choose() -> ResponseReturnValue:
+def choose(chosen: Sequence[str] = (), note_text: str = "", message: str = "") -> str:
     """Show the page for choosing drafts to discard."""
-    return _choice(HTTPStatus.OK)
+    given = {"chosen": chosen, "note_text": note_text, "message": message}
+    return render_template("inbox/discard_many.html", entries=_entries(), **given)
 
 
 @bp.post("/tidy")
@@ -170,12 +171,8 @@ def discard_chosen() -> ResponseReturnValue:
     try:
         note = clean_note(fields.typed("note"))
     except InvalidInput as problem:
-        return _choice(
-            HTTPStatus.UNPROCESSABLE_ENTITY,
-            chosen=chosen,
-            note_text=fields.typed("note"),
-            message=in_plain_words(problem),
-        )
+        page = choose(chosen, fields.typed("note"), in_plain_words(problem))
+        return page, HTTPStatus.UNPROCESSABLE_ENTITY
     count = trash.discard_drafts(creator_id(), chosen[:CHOSEN_MAX], note=note, **act)
     return _after_discard(chosen, to_millis(act["now"]) if count else None)
 
@@ -200,11 +197,6 @@ def _after_discard(draft_ids: list[str], at: int | None) -> Response:
     for draft_id in draft_ids:
         wakeups().notify(draft_id)
     return go_to(url_for("inbox.show", discarded=at))
-
-
-def _choice(status: HTTPStatus, **more: Any) -> ResponseReturnValue:
-    values = {"chosen": [], "note_text": "", "message": ""} | more
-    return render_template("inbox/discard_many.html", entries=_entries(), **values), status
 
 
 def _discarded() -> dict[str, int]:

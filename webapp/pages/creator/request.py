@@ -56,7 +56,7 @@ def creator_blueprint(
         bp.before_request(check)
     bp.register_error_handler(RateLimitExceeded, errors.too_many_writes)
     if limits_writes:
-        _limit_writes(bp)
+        limit_writes(bp)
     return bp
 
 
@@ -79,7 +79,7 @@ def _is_done(response: Response) -> bool:
     return response.status_code < HTTPStatus.BAD_REQUEST
 
 
-_limit_writes = limiter.shared_limit(
+limit_writes = limiter.shared_limit(
     lambda: PAGE_WRITES_RATE,
     "page writes",
     key_func=creator_id,
@@ -87,12 +87,6 @@ _limit_writes = limiter.shared_limit(
     exempt_when=lambda: not current_user.is_authenticated,
     deduct_when=_is_done,
 )
-
-
-def limit_one_write(view: Callable[P, R]) -> Callable[P, R]:
-    """Limit the writes of one view; they count together with those of limited blueprints."""
-    limited: Callable[P, R] = _limit_writes(view)
-    return limited
 
 
 def _limit_forms(
@@ -106,7 +100,7 @@ def _limit_forms(
         exempt_when=unless,
         deduct_when=_is_done,
     )
-    return lambda view: _limit_writes(of_forms(view))
+    return lambda view: limit_writes(of_forms(view))
 
 
 limit_new_drafts = _limit_forms("drafts by pages")

@@ -198,9 +198,10 @@ def sign_out_everywhere() -> Response:
 
 
 @bp.get("/join/<token>")
-def show_invite(token: str) -> ResponseReturnValue:
+def show_invite(token: str, refusal: Outcome | None = None) -> str:
     """Show the form of a one-time link; a GET does not use the link up."""
-    return _join_page(token)
+    invite = invites.get_invite(token, now=utc_now())
+    return render_template("account/join.html", invite=invite, refusal=refusal)
 
 
 @bp.post("/join/<token>")
@@ -220,17 +221,12 @@ def accept_invite(token: str) -> ResponseReturnValue:
         request_audit.note_failure(AuditKind.LINK_USED, None, **act)
         raise
     except (InvalidInput, StateConflict, TooBusy) as refusal:
-        page = _join_page(token, refusal)
+        page = show_invite(token, refusal)
         if isinstance(refusal, TooBusy):
             return page, HTTPStatus.SERVICE_UNAVAILABLE, AGAIN
         return page, HTTPStatus.UNPROCESSABLE_ENTITY
     start_session(account)
     return go_to(errors.HOME)
-
-
-def _join_page(token: str, refusal: Outcome | None = None) -> str:
-    invite = invites.get_invite(token, now=utc_now())
-    return render_template("account/join.html", invite=invite, refusal=refusal)
 
 
 @bp.errorhandler(NotFound)

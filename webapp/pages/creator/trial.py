@@ -130,21 +130,15 @@ FIRST = QuestionNumber(1)
 bp = creator_blueprint("trial", "/drafts/<draft_id>/try", limits_writes=False)
 
 
-@bp.get("")
-def begin(draft_id: str) -> ResponseReturnValue:
-    """Show the first question of the current revision."""
-    draft = drafts.get_draft(creator_id(), draft_id)
-    if not draft.questions:
-        return go_to(url_for("drafts.review", draft_id=draft.id))
-    return _page(draft, _new_trial(draft), FIRST)
-
-
+@bp.get("", endpoint="begin")
 @bp.post("")
 def go_on(draft_id: str) -> ResponseReturnValue:
-    """Answer, skip or leave the question, and show the next step."""
+    """Show the first question, or answer, skip or leave one and show the next step."""
     draft = drafts.get_draft(creator_id(), draft_id)
     if not draft.questions:
         return go_to(url_for("drafts.review", draft_id=draft.id))
+    if request.method != "POST":
+        return _page(draft, _new_trial(draft), FIRST)
     trial = read_carried(request.form.get("carried", ""), draft)
     if trial is None:
         return _page(draft, _new_trial(draft), FIRST, has_changed=True)
