@@ -166,23 +166,3 @@ def test_a_revoked_token_opens_nothing(ann: Creator, form: Any) -> None:
     assert f"/tokens/{found.id}/revoke" not in page.text
     assert last_event(ann) == ("agent_token_revoked", "ok")
     assert "You revoked an agent token for" in ann.page("/account/activity").text
-
-
-def test_tokens_and_forms_of_others_are_not_found(
-    ann: Creator, stranger: Creator, form: Any
-) -> None:
-    token = token_in(make(ann, form.id))
-    found = stored(ann)[0]
-
-    statuses = [
-        make(stranger, form.id).status_code,
-        stranger.post(f"/connections/tokens/{found.id}/revoke").status_code,
-        stranger.post("/connections/tokens/agt_unknown/revoke").status_code,
-        make(ann, "frm_unknown").status_code,
-    ]
-    stranger.post("/connections/tokens/revoke-all")
-
-    assert statuses == [404] * 4
-    assert answers(ann, token, form) == 200
-    ann.post(f"/connections/tokens/{found.id}/revoke")
-    assert found.hint not in stranger.page(f"/connections?revoked={found.id}").text

@@ -150,19 +150,6 @@ def test_a_mute_ends_after_a_day(ann: Creator, claude: str) -> None:
     assert counts == [0, 0, 1]
 
 
-@pytest.mark.parametrize("action", ["mute", "unmute"])
-def test_nobody_mutes_the_agent_of_another_creator(
-    ann: Creator, stranger: Creator, claude: str, action: str
-) -> None:
-    ann.post(f"/connections/{claude}/mute")
-    before = muted(ann)
-
-    assert stranger.post(f"/connections/{claude}/{action}").status_code == 404
-    assert stranger.post(f"/connections/grt_nothing/{action}").status_code == 404
-    assert muted(ann) == before
-    assert muted(stranger) == []
-
-
 NOTE = "Shorter, please"
 LONG = "x" * 501
 
@@ -267,46 +254,9 @@ def test_a_refused_note_loses_nothing(
         assert given.get("on-1") != question or given["note-1"] in refused.text
 
 
-def test_what_changed_meanwhile_is_not_sent_back_unread(ann: Creator, draft: Draft) -> None:
-    ann.by_agent(draft, title="Newer")
-
-    refused = send_back(ann, draft)
-    words = plain(refused.text)
-
-    assert refused.status_code == 409
-    assert stored(ann, draft).returned_at is None
-    assert "1 change since revision 1 Title, reworded" in words
-    assert f">\n{NOTE}</textarea>" in refused.text
-    assert send_back(ann, draft, revision=2).status_code == 303
-
-
 def test_a_published_draft_is_neither_sent_back_nor_discarded(ann: Creator, draft: Draft) -> None:
     share = ann.confirm(draft).location
 
     assert send_back(ann, draft).location == share
     assert ann.page(f"/drafts/{draft.id}/return/edit").location == f"/drafts/{draft.id}"
     assert ann.post(f"/drafts/{draft.id}/discard").status_code == 409
-
-
-@pytest.fixture
-def noted(ann: Creator, claude: str) -> Draft:
-    return drafted(ann, claude, agent_note="One question is enough")
-
-
-def said_by_agents(page: str) -> list[str]:
-    """Every note of a page, with who said it."""
-    return re.findall(r'<bdi>([^<]*)</bdi>: <q class="quoted" dir="auto">([^<]*)</q>', page)
-
-
-@pytest.mark.parametrize("page", ["", "/confirm", "/history"])
-def test_a_new_draft_says_why_it_is_so_each_time_it_is_looked_at(
-    ann: Creator, claude: str, page: str
-) -> None:
-    noted = drafted(ann, claude, agent_note="</q><script>alert(1)</script> لماذا؟ ” {{7*7}}")
-
-    for _ in range(2):
-        shown = ann.page(f"/drafts/{noted.id}{page}").text
-        (said,) = said_by_agents(shown)
-        assert said[0] == "Claude"
-        assert said[1].startswith("&lt;/q&gt;&lt;script&gt;alert")
-        assert "{{7*7}}" in said[1]

@@ -94,16 +94,6 @@ def test_trust_holds_for_every_grant_that_may_write_until_it_ends(ann: Creator, 
     assert found == [{*scopes[:2]}, set()]
 
 
-@pytest.mark.parametrize("action", ["disconnect", "trust"])
-def test_somebody_elses_and_unknown_agents_are_not_found(
-    app: Flask, ann: Creator, stranger: Creator, token: str, action: str
-) -> None:
-    for grant_id in (grant(ann).id, "con_unknown", "%00", "x" * 300):
-        assert stranger.post(f"/connections/{grant_id}/{action}", trust="on").status_code == 404
-    assert works(app, token)
-    assert not grant(ann).attests_publish
-
-
 @pytest.mark.parametrize(
     ("reason", "days", "count"),
     [
@@ -122,6 +112,3 @@ def test_reuse_of_a_token_is_reported_for_a_month(
         db.session.commit()
 
     assert ann.page("/connections").text.count("its key was used twice") == count
-
-
-# --- connecting one ---

@@ -16,35 +16,8 @@ from webapp.drafts import publishing
 from webapp.records.drafts import Draft
 
 
-def state(page: Any) -> str:
-    found: str = page.text.partition('hx-get="/drafts?v=')[2].partition('"')[0]
-    assert found
-    return found
-
-
 def moment(location: str) -> int:
     return int(location.partition("discarded=")[2])
-
-
-@both_databases
-def test_an_open_inbox_is_updated_after_drafts_changes_and_confirmations(ann: Creator) -> None:
-    draft = ann.draft()
-    states = [state(ann.page("/drafts"))]
-    ann.page(f"/drafts/{draft.id}")
-    states.append(state(ann.page("/drafts")))
-    now = ann.by_agent(draft, title="From the agent")
-    states.append(state(ann.page("/drafts")))
-    ann.confirm(now, then="agent")
-    states.append(state(ann.page("/drafts")))
-    ann.draft(title="Another")
-
-    news = ann.swap(f"/drafts?v={states[-1]}")
-
-    assert len(set(states)) == 4
-    assert ann.swap(f"/drafts?v={state(ann.page('/drafts'))}").status_code == 204
-    assert news.status_code == 200
-    assert "<html" not in news.text
-    assert "Another" in news.text
 
 
 @both_databases
@@ -76,21 +49,6 @@ def test_a_discarded_draft_is_not_found_by_its_agent_and_cannot_be_published(ann
     with ann.context(), pytest.raises(NotFound):
         ann.by_agent(draft, title="Too late")
     assert "Rota" not in ann.page("/drafts").text
-
-
-def test_nobody_discards_or_restores_for_another_creator(ann: Creator, stranger: Creator) -> None:
-    draft, published = ann.draft(), ann.draft()
-    ann.confirm(published)
-
-    response = stranger.post("/drafts/tidy", draft=[draft.id, "drf_nothing", "\0"])
-    kept = ann.stored(draft).title
-    away = moment(ann.post("/drafts/tidy", draft=[draft.id, published.id]).location)
-    stranger.post("/drafts/take-back", at=away)
-
-    assert (response.location, kept) == ("/drafts", "Rota")
-    assert ann.stored(published).status == "published"
-    assert "discarded" not in plain(stranger.page(f"/drafts?discarded={away}").text)
-    assert ann.page(f"/drafts/{draft.id}").status_code == 404
 
 
 @both_databases

@@ -8,7 +8,7 @@ from flask import Flask
 from tests.bulk import dump
 from tests.followups.model_server import QUESTION, ModelServer, asking, model_server
 from tests.pages.creator.test_trial import try_draft
-from tests.pages.creator_client import Creator, hidden
+from tests.pages.creator_client import Creator
 from webapp.base.config import Settings
 from webapp.follow_ups.model_exchange import prepare
 
@@ -89,12 +89,3 @@ def test_a_model_that_the_page_did_not_name_gets_nothing(
 
     assert model.asked == []
     assert "· prepared by your agent, asked after every answer" in trying.words
-
-
-def test_no_private_context_travels_in_the_page(ann: Creator) -> None:
-    trying = try_draft(ann, **FIELDS)
-
-    for _ in range(3):
-        assert "17 percent" not in trying.page.text
-        assert len(hidden(trying.page, "carried")) < 2_000
-        trying.answer(ANSWER)

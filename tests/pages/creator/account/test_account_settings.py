@@ -8,15 +8,14 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import select
 
-from tests.factories import make_account, make_form
-from tests.oauth.flow import API, EMAIL, PASSWORD, bearer, enter, sign_in
+from tests.factories import make_form
+from tests.oauth.flow import API, EMAIL, PASSWORD, bearer, sign_in
 from tests.pages.creator.account.conftest import post, reset_password
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
 from webapp.pages.creator.sign_in import RECENT_SECONDS, SIGNED_IN_AT
 from webapp.records.accounts import invites
-from webapp.records.accounts.browser_sessions import SignIn
 from webapp.records.accounts.models import Account, disable_account, has_account
 
 NEW_PASSWORD = "another four plain words"
@@ -152,21 +151,6 @@ def test_a_browser_is_signed_out_from_another(
     post(browser, f"/account/browsers/{which}", handle=handle[1])
 
     assert (is_signed_in(browser), is_signed_in(elsewhere)) == (True, False)
-
-
-def test_nobody_ends_a_browser_of_somebody_else(
-    app: Flask, browser: FlaskClient, elsewhere: FlaskClient
-) -> None:
-    with app.app_context():
-        handle = db.session.scalars(select(SignIn)).first()
-        assert handle
-        stranger = app.test_client()
-        enter(stranger, make_account())
-
-    for name in (handle.handle, "", "x" * 5000):
-        post(stranger, "/account/browsers/end", handle=name)
-
-    assert (is_signed_in(browser), is_signed_in(elsewhere)) == (True, True)
 
 
 def test_only_the_right_password_reveals_that_an_account_is_disabled(
