@@ -2,11 +2,7 @@
 endpoint, which offers them as tools.
 """
 
-from collections.abc import Callable
-
 from flask import Flask
-from werkzeug.exceptions import HTTPException
-from werkzeug.wrappers import Response
 
 from api import agents, drafts, errors, forms, subscriptions
 from api.blueprint import bp
@@ -22,11 +18,17 @@ errors.answer_failures(bp)
 errors.answer_failures(agents.bp)
 
 
-def init_app(app: Flask, elsewhere: Callable[[HTTPException], Response]) -> None:
-    """Serve the API; `elsewhere` answers HTTP errors of all other addresses."""
+ROUTER_REFUSALS = {
+    RequestKind.API: errors.http_problem,
+    RequestKind.AGENT: errors.http_problem,
+    RequestKind.MCP: endpoint.router_refusal,
+}
+
+
+def init_app(app: Flask) -> None:
+    """Serve the API."""
     # otherwise a path with an empty id would redirect to another route
     app.url_map.merge_slashes = False
-    errors.init_app(app, endpoint.router_refusal(elsewhere))
     subscriptions.init_app(app)
     agents.init_app(app)
     kinds = {bp: RequestKind.API, agents.bp: RequestKind.AGENT, protocol.bp: RequestKind.MCP}

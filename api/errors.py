@@ -1,14 +1,12 @@
 """Failures as the contract's Error: four fields, worded alike for people and programs."""
 
 import logging
-from collections.abc import Callable
 from http import HTTPStatus
 from typing import cast
 
-from flask import Blueprint, Flask, Response, g, request
+from flask import Blueprint, Response, g, request
 from flask_limiter import RateLimitExceeded
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
-from werkzeug.wrappers import Response as AnyResponse
 
 from api.bodies import draft_location, json_answer, review_link, review_url
 from api.waiting import WAIT_MAX_SECONDS
@@ -21,7 +19,6 @@ from webapp.oauth.guard import Unauthenticated
 from webapp.voice.audio_store import AudioStoreUnavailable
 from webapp.web.hosts import UnknownHost
 from webapp.web.limiter import limit_in_words, seconds_to_wait, time_in_words
-from webapp.web.request_kind import REST, request_kind
 
 log = logging.getLogger(__name__)
 
@@ -54,14 +51,6 @@ def answer_failures(blueprint: Blueprint) -> None:
     blueprint.register_error_handler(errors.Outcome, outcome)
     blueprint.register_error_handler(HTTPException, http_problem)
     blueprint.register_error_handler(Exception, unexpected)
-
-
-def init_app(app: Flask, elsewhere: Callable[[HTTPException], AnyResponse]) -> None:
-    """Answer all HTTP errors under `/api`; `elsewhere` answers the others."""
-
-    @app.errorhandler(HTTPException)
-    def refused(error: HTTPException) -> AnyResponse:
-        return http_problem(error) if request_kind() in REST else elsewhere(error)
 
 
 def outcome(failure: errors.Outcome) -> Response:

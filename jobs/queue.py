@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from flask import Flask, current_app
 
 from webapp.base.config import Settings
+from webapp.web.limiter import redis_options
 
 if TYPE_CHECKING:
     from redis import Redis
@@ -71,15 +72,9 @@ class WakeUpQueue:
     def client(self, seconds: float = REDIS_SECONDS) -> "Redis":
         """Return a client that times out after so many seconds of silence, and retries nothing."""
         from redis import Redis  # takes long to import
-        from redis.backoff import NoBackoff
-        from redis.retry import Retry
 
-        return Redis.from_url(
-            self.redis_url or "",
-            retry=Retry(NoBackoff(), 0),
-            socket_connect_timeout=min(seconds, REDIS_SECONDS),
-            socket_timeout=seconds,
-        )
+        bounds = redis_options(REDIS_SECONDS) | {"socket_timeout": seconds}
+        return Redis.from_url(self.redis_url or "", **bounds)
 
     def _pass_on(self) -> None:
         while self._arrived.wait():

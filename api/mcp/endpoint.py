@@ -7,7 +7,6 @@ from typing import NamedTuple, cast
 
 from flask import Response, g, request
 from werkzeug.exceptions import Forbidden, HTTPException, MethodNotAllowed, RequestEntityTooLarge
-from werkzeug.wrappers import Response as AnyResponse
 
 from api.bodies import UnreadableJson, decode_json, is_json_in_utf_8, is_uncompressed
 from api.errors import unexpected_fields
@@ -19,7 +18,7 @@ from webapp.base.config import settings
 from webapp.base.errors import UNSET
 from webapp.oauth.guard import Unauthenticated, authenticate, require_scopes
 from webapp.web.hosts import UnknownHost
-from webapp.web.request_kind import RequestKind, accepts, request_kind
+from webapp.web.request_kind import accepts
 
 MCP_BODY_MAX_BYTES = 1024 * 1024  # several times what a tool accepts
 JSON, EVENT_STREAM = "application/json", "text/event-stream"
@@ -70,17 +69,9 @@ def unexpected(error: Exception) -> Response:
     return rpc_error(RpcError(protocol.INTERNAL_ERROR, fields["message"], cast(Json, fields)))
 
 
-def router_refusal(
-    elsewhere: Callable[[HTTPException], AnyResponse],
-) -> Callable[[HTTPException], AnyResponse]:
-    """Answer errors before routing, such as a wrong method, as JSON-RPC errors."""
-
-    def refuse(error: HTTPException) -> AnyResponse:
-        if request_kind() is RequestKind.MCP:
-            return protocol.add_cors(http_problem(error))
-        return elsewhere(error)
-
-    return refuse
+def router_refusal(error: HTTPException) -> Response:
+    """Answer an error before routing, such as a wrong method, as a JSON-RPC error."""
+    return protocol.add_cors(http_problem(error))
 
 
 def respond(body: Json, status: HTTPStatus = HTTPStatus.OK) -> Response:

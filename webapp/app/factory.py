@@ -6,6 +6,8 @@ from urllib.parse import urlsplit
 
 from flask import Flask
 from jinja2 import StrictUndefined
+from werkzeug.exceptions import HTTPException
+from werkzeug.wrappers import Response
 
 import api
 from jobs import deliver
@@ -140,7 +142,13 @@ def create_app(config: Settings) -> Flask:
     assets.init_app(app, ROOT / "static")
     for part in (filters, errors):
         part.init_app(app)
-    api.init_app(app, elsewhere=oauth_endpoints.router_refusal(errors.http_problem))
+    api.init_app(app)
+    refusals = api.ROUTER_REFUSALS | {RequestKind.OAUTH: oauth_endpoints.router_refusal}
+
+    @app.errorhandler(HTTPException)
+    def refused(error: HTTPException) -> Response:
+        return refusals.get(request_kind.request_kind(), errors.http_problem)(error)
+
     creator_request.init_app(app)
     for kind, blueprints in ROUTES.items():
         for blueprint in blueprints:

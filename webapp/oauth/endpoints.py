@@ -6,7 +6,6 @@ They use no session, and are open to every origin without credentials: browser c
 import json
 import logging
 import sqlite3
-from collections.abc import Callable
 from contextlib import suppress
 from http import HTTPStatus
 from typing import Any
@@ -18,7 +17,6 @@ from flask import Blueprint, Response, abort, g, jsonify, request
 from flask_limiter import RateLimitExceeded
 from sqlalchemy.exc import SQLAlchemyError
 from werkzeug.exceptions import HTTPException, InternalServerError
-from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.base.config import settings
 from webapp.base.database import release_connections, utc_now
@@ -32,7 +30,6 @@ from webapp.web import request_audit
 from webapp.web.extensions import csrf
 from webapp.web.hosts import origin_under
 from webapp.web.limiter import client_network, is_failure, limiter, seconds_to_wait
-from webapp.web.request_kind import RequestKind, request_kind
 
 METADATA_KEPT_SECONDS = 300
 CLIENT_KEY_CHARS = 100  # how much of a client id the key of a limit contains
@@ -110,17 +107,9 @@ def storage_failed(_error: Exception) -> Response:
     return http_error(InternalServerError())
 
 
-def router_refusal(
-    elsewhere: Callable[[HTTPException], AnyResponse],
-) -> Callable[[HTTPException], AnyResponse]:
-    """Return a handler that turns router errors, such as a wrong method, into OAuth errors."""
-
-    def refuse(error: HTTPException) -> AnyResponse:
-        if request_kind() is RequestKind.OAUTH:
-            return open_to_all_origins(http_error(error))
-        return elsewhere(error)
-
-    return refuse
+def router_refusal(error: HTTPException) -> Response:
+    """Answer an error before routing, such as a wrong method, as an OAuth error."""
+    return open_to_all_origins(http_error(error))
 
 
 @bp.get(AUTHORIZATION_SERVER, strict_slashes=False)

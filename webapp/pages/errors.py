@@ -203,7 +203,6 @@ def init_app(app: Flask) -> None:
     """Register a handler for every exception that page routes raise."""
     app.register_error_handler(Outcome, outcome)
     app.register_error_handler(CSRFError, stale_page)
-    app.register_error_handler(HTTPException, http_problem)
     for failure in STORAGE_FAILURES:
         app.register_error_handler(failure, storage_failed)
 

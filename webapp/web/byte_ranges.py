@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from http import HTTPStatus
 from io import FileIO
-from typing import Protocol
+from typing import Any
 
 from flask import Response, request
 from werkzeug.datastructures import Range
@@ -14,21 +14,8 @@ from webapp.base.database import release_connections
 SERVER_SENDS_FILES = "wsgi.file_wrapper"
 
 
-class StoredRecording(Protocol):
-    """The columns of a recording that describe its stored object."""
-
-    @property
-    def object_key(self) -> str: ...
-    @property
-    def media_type(self) -> str: ...
-    @property
-    def size(self) -> int: ...
-    @property
-    def name(self) -> str: ...
-
-
 def recording_response(
-    recording: StoredRecording,
+    recording: Any,
     read: Callable[[str, int, int], Iterator[bytes]],
     *,
     download: bool = True,
