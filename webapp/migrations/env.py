@@ -4,7 +4,6 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from alembic import context
-from flask import current_app
 from sqlalchemy import Connection
 
 import webapp.answers.answering
@@ -34,7 +33,7 @@ def run() -> None:
             target_metadata=db.metadata,
             render_item=render_item,
             transactional_ddl=True,  # as SQLite can, too: all migrations or none
-            **current_app.extensions["migrate"].configure_args,
+            render_as_batch=True,
         )
         with context.begin_transaction():
             context.run_migrations()

@@ -18,14 +18,17 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
-from flask import current_app
 from sqlalchemy.exc import DBAPIError
 
 from webapp.base.database.engine import db, on_sqlite
 from webapp.base.database.failures import is_in_use
 from webapp.base.database.sqlite import IMMEDIATE
+
+if TYPE_CHECKING:
+    from alembic.config import Config
 
 MIGRATIONS = Path(__file__).parents[2] / "migrations"
 EXPANDS = re.compile(r"^expands = True$", re.MULTILINE)
@@ -163,11 +166,19 @@ def upgrade_on(connection: sa.Connection, revision: str = "heads") -> None:
     """Migrate any database to `revision`, in the transaction of `connection`."""
     from alembic import command
 
-    prepare()
     logging.getLogger("alembic").setLevel(logging.WARNING)
-    config = current_app.extensions["migrate"].migrate.get_config(str(MIGRATIONS))
+    config = alembic_config()
     config.attributes["connection"] = connection
     command.upgrade(config, revision)
+
+
+def alembic_config() -> "Config":
+    """Return the configuration for Alembic's commands, which need an application context."""
+    from alembic.config import Config
+
+    config = Config(MIGRATIONS / "alembic.ini")
+    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    return config
 
 
 def shape(revision: str) -> dict[str, set[str]]:
@@ -179,15 +190,6 @@ def shape(revision: str) -> dict[str, set[str]]:
             table: {column["name"] for column in seen.get_columns(table)}
             for table in seen.get_table_names()
         }
-
-
-def prepare() -> None:
-    """Make the commands of Flask-Migrate work on the current application."""
-    from flask_migrate import Migrate
-
-    if "migrate" not in current_app.extensions:
-        app = current_app._get_current_object()  # type: ignore[attr-defined]
-        Migrate(app, db, directory=str(MIGRATIONS), render_as_batch=True)
 
 
 def newest() -> str | None:
