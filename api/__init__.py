@@ -30,7 +30,6 @@ def init_app(app: Flask) -> None:
     # otherwise a path with an empty id would redirect to another route
     app.url_map.merge_slashes = False
     subscriptions.init_app(app)
-    agents.init_app(app)
     kinds = {bp: RequestKind.API, agents.bp: RequestKind.AGENT, protocol.bp: RequestKind.MCP}
     for blueprint, kind in kinds.items():
         csrf.exempt(blueprint)

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import cast
 
-from flask import Blueprint, Flask, Response, g, request
+from flask import Blueprint, Response, g, request
 from werkzeug.exceptions import MethodNotAllowed
 
 from api.bodies import given_since, json_answer
@@ -139,23 +139,11 @@ def stream_ask(ask_id: str) -> Response:
     return Response(iter(()), headers=HEADERS)
 
 
-def init_app(app: Flask) -> None:
-    """Register the feed that the server reads streams from."""
-    app.extensions["feed"] = AskFeed()
-
-
-class AskFeed:
-    """The updates of all streams of a process; their keys are form ids, their holders token ids."""
-
-    def read(self, positions: Collection[StreamPosition]) -> Mapping[StreamPosition, Update]:
-        """Read all forms in one query, then the new answers once for each position."""
-        heads = read_heads({position.key for position in positions})
-        found = ((position, _update(position, heads.get(position.key))) for position in positions)
-        return {position: update for position, update in found if update}
-
-    def ended(self, holders: Collection[str]) -> Mapping[str, str]:
-        """Return the reasons of the tokens that have ended, by token id."""
-        return agent_tokens.ended_tokens(holders, now=utc_now())
+def read_updates(positions: Collection[StreamPosition]) -> Mapping[StreamPosition, Update]:
+    """Read the forms of streams in one query, then the new answers once for each position."""
+    heads = read_heads({position.key for position in positions})
+    found = ((position, _update(position, heads.get(position.key))) for position in positions)
+    return {position: update for position, update in found if update}
 
 
 def _since() -> int | None:

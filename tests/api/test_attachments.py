@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from api.agents import AskFeed
+from api.agents import read_updates
 from api.wire.event_stream import StreamPosition
 from tests.api.conftest import Agent, agent_token, refusal
 from tests.databases import both_databases
@@ -149,7 +149,7 @@ def test_the_recording_of_a_spoken_answer_is_listed(
     (session,) = agent.get(f"/forms/{form.id}/responses").json["responses"]
     polled = program.get(f"/agent/asks/{form.id}/answers").json["answers"]
     with app.app_context():
-        (update,) = AskFeed().read([StreamPosition(form.id, None)]).values()
+        (update,) = read_updates([StreamPosition(form.id, None)]).values()
 
     assert {session["sessionId"], *(each["sessionId"] for each in polled)} == {session_id}
     for answers in (session["answers"], polled):

@@ -8,17 +8,20 @@ from pathlib import Path
 
 import pytest
 
+from api import agents
 from tests.numbered_streams import Numbers, Served, leave
 from tests.runtime.installations import Installation
 from tests.services import copy_database, postgresql_database
 from tests.serving import new_app, serving
 from webapp.base.config import Settings
+from webapp.drafts import agent_tokens
 
 
 @pytest.fixture
-def served(settings: Settings) -> Iterator[Served]:
-    app = new_app(settings)
-    feed = app.extensions["feed"] = Numbers()
+def served(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
+    app, feed = new_app(settings), Numbers()
+    monkeypatch.setattr(agents, "read_updates", feed.read)
+    monkeypatch.setattr(agent_tokens, "ended_tokens", lambda holders, now: feed.ended(holders))
     app.add_url_rule("/test/stream", "stream", leave)
     with serving(app) as server:
         thread = next(each for each in threading.enumerate() if each.name == "server")

@@ -14,8 +14,11 @@ from typing import Any
 
 from flask import Flask, g
 
+from api import agents
 from api.wire import event_stream
 from api.wire.event_stream import Stream, StreamPosition, Update
+from webapp.base.database import utc_now
+from webapp.drafts import agent_tokens
 from webapp.web.wakeups import LOOK_SECONDS, NoSlot, Slots, Wakeups
 
 STREAM_SECONDS = 900.0
@@ -116,8 +119,8 @@ class Streams:
         try:
             with self._app.app_context():
                 g.patience = PATIENCE_SECONDS
-                feed = self._app.extensions["feed"]
-                return feed.read(positions), feed.ended(holders)
+                updates = agents.read_updates(positions)
+                return updates, agent_tokens.ended_tokens(holders, now=utc_now())
         except Exception:
             log.warning("the streams could not be read", exc_info=True)
             return {}, {}
