@@ -50,11 +50,8 @@ def challenge(
     Releases the database connections first. raises RateLimited
     """
     places: Slots = current_app.extensions["challenges"]
-    bounds = callbacks.callback_bounds(
-        settings().mcp_events_callback_allowlist,
-        pinned=current_app.config["PINNED_HOSTS"],
-        seconds=CHALLENGE_SECONDS,
-    )
+    allowed = settings().mcp_events_callback_allowlist
+    bounds = callbacks.callback_bounds(allowed, seconds=CHALLENGE_SECONDS)
     release_connections()
     try:
         with places.slot(account_id):

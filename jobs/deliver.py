@@ -112,9 +112,7 @@ def _attempted(claimed: Claimed) -> Callable[..., object]:
     secrets = _secrets(claimed)
     if not secrets:
         return partial(delivering.suspend_unreadable, claimed)
-    bounds = callbacks.callback_bounds(
-        settings().mcp_events_callback_allowlist, pinned=current_app.config["PINNED_HOSTS"]
-    )
+    bounds = callbacks.callback_bounds(settings().mcp_events_callback_allowlist)
     return partial(delivering.settle, claimed, send(claimed, secrets, bounds=bounds))
 
 

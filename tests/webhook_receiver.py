@@ -9,11 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from flask import Flask
 
+from tests.pinning import Pinned, pinning
 from tests.raw_receiver import raw_receiver, read_request
 from tests.tls import Authority, certified
-from webapp.base.outbound import Pinned
 
 HOST = "hooks.example.com"
 URL = f"https://{HOST}/askback?flow=7"
@@ -43,7 +42,6 @@ class Webhook:
     seconds  how long it keeps each request waiting, at most until `released`
     """
 
-    pinned: tuple[Pinned, ...]
     origin: str
     status: int | Callable[[int], int] = 200
     echoes: bool = True
@@ -69,17 +67,17 @@ class Webhook:
 
 @contextmanager
 def webhook_receiver(authority: Authority | None = None, host: str = HOST) -> Iterator[Webhook]:
-    """The site, over TLS with a certificate of a private authority, to be reached by `pinned`; else
-    without TLS, at `origin`.
+    """The site, over TLS with a certificate of a private authority, at `host`; else without TLS,
+    at `origin`.
     """
-    site = Webhook((), "")
+    site = Webhook("")
     tls = authority.context if authority else None
     with raw_receiver(site.answer, tls=tls, reads=False) as receiver:
         site.origin = receiver.origin
-        if authority:
-            site.pinned = (Pinned(host, "127.0.0.1", receiver.port, str(authority.ca_file)),)
+        pins = [Pinned(host, receiver.port, str(authority.ca_file))] if authority else []
         try:
-            yield site
+            with pinning(pins):
+                yield site
         finally:
             site.released.set()
 
@@ -91,13 +89,11 @@ def hook_authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
 
 
 @pytest.fixture
-def hook(app: Flask, hook_authority: Authority) -> Iterator[Webhook]:
+def hook(hook_authority: Authority) -> Iterator[Webhook]:
     """The site at which `tests.webhook_receiver.URL` leads, verifying itself.
 
     Each test has its own: what a connection that the application gave up does late is not seen by
     the next test.
     """
     with webhook_receiver(hook_authority) as site:
-        app.config["PINNED_HOSTS"] = site.pinned
         yield site
-        app.config["PINNED_HOSTS"] = ()

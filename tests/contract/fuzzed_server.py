@@ -36,8 +36,7 @@ def main(folder: str, port: str) -> None:
     server = Server(app, settings)
     server.stop_on_signals()
     print(*tokens, flush=True)
-    with TemporaryDirectory() as place, webhook_receiver(certified(Path(place), HOST)) as hook:
-        app.config["PINNED_HOSTS"] = hook.pinned  # the address in the example of a subscription
+    with TemporaryDirectory() as place, webhook_receiver(certified(Path(place), HOST)):
         server.run()
 
 

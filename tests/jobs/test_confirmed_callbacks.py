@@ -7,7 +7,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from flask import Flask
 from sqlalchemy import func, select, update
 from standardwebhooks import Webhook as Verifier
 
@@ -17,6 +16,7 @@ from tests.jobs.conftest import Allow
 from tests.jobs.test_subscribed_events import disconnected, reused
 from tests.jobs.way import Way
 from tests.pages.creator_client import Creator, creator
+from tests.pinning import PINS
 from tests.webhook_receiver import SECRET, Webhook
 from webapp.base.config import Settings
 from webapp.base.database import db, utc_now
@@ -266,7 +266,7 @@ def test_a_confirmed_name_that_leads_inside_gets_nothing(
     url = "https://hooks.example.com/hook"
     way.subscribe(url=url)
     press(page)
-    way.app.config["PINNED_HOSTS"] = ()
+    PINS.clear()
     inside = [(socket.AF_INET, socket.SOCK_STREAM, 0, "", ("127.0.0.1", 443))]
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: inside)
     tried: list[Any] = []
@@ -282,6 +282,6 @@ def test_a_confirmed_name_that_leads_inside_gets_nothing(
 
 
 @pytest.fixture
-def hook_pinned(app: Flask, hook: Webhook) -> None:
+def hook_pinned(hook: Webhook) -> None:
     """The name of the receiver over TLS, which answers as a tool does."""
     zapier(hook)

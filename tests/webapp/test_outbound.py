@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.oauth.clients.documents import HOST, Site, running_site
+from tests.pinning import pinning
 from webapp.base import outbound
 from webapp.base.outbound import Bounds, Unreachable, fetch
 from webapp.base.public_addresses import is_public
@@ -47,8 +48,9 @@ def site(running: Site) -> Site:
 
 
 @pytest.fixture
-def bounds(site: Site) -> Bounds:
-    return Bounds(body_bytes=100, pinned=site.pinned)
+def bounds(site: Site) -> Iterator[Bounds]:
+    with pinning(site.pinned):
+        yield Bounds(body_bytes=100)
 
 
 def reason(url: str, bounds: Bounds) -> str:
@@ -158,14 +160,14 @@ def test_a_slow_resolver_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.parametrize("stranger", [False, True])
 def test_a_certificate_of_another_name_or_authority_is_refused(
-    bounds: Bounds, tmp_path: Path, *, stranger: bool
+    site: Site, bounds: Bounds, tmp_path: Path, *, stranger: bool
 ) -> None:
     host = HOST if stranger else "other.example"
     with running_site(tmp_path) as other:
-        port = other.pinned[0].port if stranger else bounds.pinned[0].port
-        pinned = bounds.pinned[0]._replace(host=host, port=port)
+        port = other.pinned[0].port if stranger else site.pinned[0].port
 
-        assert reason(f"https://{host}/", replace(bounds, pinned=(pinned,))) == "tls_failed"
+        with pinning([site.pinned[0]._replace(host=host, port=port)]):
+            assert reason(f"https://{host}/", bounds) == "tls_failed"
 
 
 def test_redirects_are_returned_not_followed(site: Site, bounds: Bounds) -> None:
@@ -206,14 +208,14 @@ def test_a_dripping_body_ends_at_the_deadline(site: Site, bounds: Bounds) -> Non
     assert reason(f"https://{HOST}/", replace(bounds, total_seconds=0.5)) == "timed_out"
 
 
-def test_a_server_that_says_nothing_ends_at_the_deadline(bounds: Bounds) -> None:
+def test_a_server_that_says_nothing_ends_at_the_deadline(site: Site, bounds: Bounds) -> None:
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
-        pinned = bounds.pinned[0]._replace(port=silent.getsockname()[1])
+        port = silent.getsockname()[1]
 
-        waited = replace(bounds, pinned=(pinned,), total_seconds=0.3)
-        assert reason(f"https://{HOST}/", waited) == "timed_out"
+        with pinning([site.pinned[0]._replace(port=port)]):
+            assert reason(f"https://{HOST}/", replace(bounds, total_seconds=0.3)) == "timed_out"
 
 
 def test_a_server_that_does_not_read_ends_at_the_deadline(site: Site, bounds: Bounds) -> None:

@@ -30,18 +30,6 @@ ADDRESSES_TRIED = 3
 PRINTABLE_ASCII = re.compile(r"[\x21-\x7e]+")
 
 
-class Pinned(NamedTuple):
-    """An address, a port and a certificate authority that tests substitute for a host name.
-
-    Set in code only; no environment variable sets it.
-    """
-
-    host: str
-    address: str
-    port: int
-    ca_file: str
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
     """Limits of a request; sizes in bytes, times in seconds.
@@ -56,7 +44,6 @@ class Bounds:
     total_seconds: float = 4
     ports: frozenset[int] = frozenset({443})
     allowed_origins: frozenset[str] = frozenset()
-    pinned: tuple[Pinned, ...] = ()
 
 
 class Reply(NamedTuple):
@@ -169,9 +156,9 @@ class _TimedTls(_Timed, ssl.SSLSocket):
 
 
 @cache
-def _tls_context(ca_file: str | None) -> ssl.SSLContext:
-    """Return a cached TLS context; None: with the system's authorities, 34 ms to load."""
-    context = ssl.create_default_context(cafile=ca_file)
+def _tls_context() -> ssl.SSLContext:
+    """Return the cached TLS context; the system's authorities take 34 ms to load."""
+    context = ssl.create_default_context()
     context.sslsocket_class = _TimedTls
     return context
 
@@ -182,16 +169,13 @@ class _GuardedConnection(http.client.HTTPConnection):
     timed: _Timed  # the socket, which http.client drops when the response begins
 
     def __init__(self, parts: SplitResult, bounds: Bounds) -> None:
-        host, started = parts.hostname or "", time.monotonic()
-        super().__init__(host, port_of(parts))
+        started = time.monotonic()
+        super().__init__(parts.hostname or "", port_of(parts))
         self.default_port = DEFAULT_PORTS[parts.scheme]  # the header Host leaves it out
         self.ends = started + bounds.total_seconds
         self.connect_ends = min(started + bounds.connect_seconds, self.ends)
         self.any_address = origin_of(parts) in bounds.allowed_origins
-        self.pinned = next((pin for pin in bounds.pinned if pin.host == host), None)
-        self.tls_context = None
-        if parts.scheme == "https":
-            self.tls_context = _tls_context(self.pinned.ca_file if self.pinned else None)
+        self.tls_context = _tls_context() if parts.scheme == "https" else None
 
     def connect(self) -> None:
         """Open the socket. Raises Unreachable or OSError."""
@@ -209,8 +193,6 @@ class _GuardedConnection(http.client.HTTPConnection):
         self.sock, self.timed.ends = self.timed, self.ends
 
     def _open_checked(self) -> socket.socket:
-        if self.pinned:
-            return _open([self.pinned.address], self.pinned.port, self.connect_ends)
         found = resolve(self.host, min(RESOLVE_SECONDS, _left(self.connect_ends)))
         if not self.any_address and not all(is_public(address) for address in found):
             raise Unreachable("address_refused")

@@ -22,7 +22,7 @@ import sqlalchemy as sa
 from webapp.base import database
 from webapp.base.config_readers import port_of
 from webapp.base.errors import ErrorCode, InvalidInput, NotFound, StateConflict
-from webapp.base.outbound import Bounds, Pinned, Reply, Unreachable, checked_url, fetch
+from webapp.base.outbound import Bounds, Reply, Unreachable, checked_url, fetch
 from webapp.base.vocabulary import DeliveryFailure, ErrorProfile
 from webapp.records.accounts.models import Account
 from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
@@ -38,10 +38,7 @@ FAILURES = {"timed_out": DeliveryFailure.TIMEOUT, "tls_failed": DeliveryFailure.
 
 
 def callback_bounds(
-    allowed_origins: frozenset[str] = frozenset(),
-    *,
-    pinned: tuple[Pinned, ...] = (),
-    seconds: float = DELIVERY_SECONDS,
+    allowed_origins: frozenset[str], *, seconds: float = DELIVERY_SECONDS
 ) -> Bounds:
     """Return the bounds of one request to a callback."""
     return Bounds(
@@ -50,7 +47,6 @@ def callback_bounds(
         total_seconds=seconds,
         ports=PORTS,
         allowed_origins=allowed_origins,
-        pinned=pinned,
     )
 
 

@@ -12,7 +12,7 @@ from werkzeug.datastructures import ResponseCacheControl
 from werkzeug.http import parse_cache_control_header
 
 from webapp.base.database import db, new_id, release_connections, write_transaction
-from webapp.base.outbound import Bounds, Pinned, Reply, Unreachable, checked_url, fetch
+from webapp.base.outbound import Bounds, Reply, Unreachable, checked_url, fetch
 from webapp.base.text import token_hash
 from webapp.base.vocabulary import ClientKind, Scope
 from webapp.oauth import client_metadata
@@ -205,7 +205,7 @@ def _registered(
     return body if secret is None else body | lasting
 
 
-DOCUMENT_MAX_BYTES = 5120  # the draft recommends 5 KB
+BOUNDS = Bounds(body_bytes=5120)  # the draft recommends 5 KB
 KEPT_AT_LEAST, KEPT_AT_MOST = 60, 24 * 3600  # seconds
 FAILURE_KEPT = timedelta(seconds=60)
 FAILURES_MAX = 1000  # how many addresses are remembered as failed
@@ -225,9 +225,7 @@ def names_document(client_id: str) -> bool:
     return client_id.startswith("https://")
 
 
-def load_document_client(
-    client_id: str, *, pinned: tuple[Pinned, ...] = (), now: datetime
-) -> OAuthClient:
+def load_document_client(client_id: str, *, now: datetime) -> OAuthClient:
     """Return the client described at this address; fetch stale metadata first, and commit.
 
     Raises Refused with a sentence for the person at the screen.
@@ -243,7 +241,7 @@ def load_document_client(
     if failed_at > now - FAILURE_KEPT:
         raise _no_client(reason)
     try:
-        reply = _fetch(client_id, pinned)
+        reply = _fetch(client_id)
         details = _document_details(client_id, reply)
     except Refused as refusal:
         if len(failures) >= FAILURES_MAX:
@@ -259,7 +257,7 @@ def load_document_client(
         return store_client(client_id, ClientKind.DOCUMENT, details, now=now, renewed=renewed)
 
 
-def _fetch(client_id: str, pinned: tuple[Pinned, ...]) -> Reply:
+def _fetch(client_id: str) -> Reply:
     try:
         parts = checked_url(client_id, frozenset({443}))
     except Unreachable as error:
@@ -267,11 +265,10 @@ def _fetch(client_id: str, pinned: tuple[Pinned, ...]) -> Reply:
     no_path = parts.path in {"", "/"} or DOT_SEGMENT.search(parts.path)
     if len(client_id) > CLIENT_ID_MAX_CHARS or no_path or ":" in parts.netloc:
         raise _no_client(BAD_ADDRESS)
-    bounds = Bounds(body_bytes=DOCUMENT_MAX_BYTES, pinned=pinned)
     try:
         # the caller's read transaction must not stay open while a remote server responds
         release_connections()
-        return fetch(client_id, headers={"Accept": "application/json"}, bounds=bounds)
+        return fetch(client_id, headers={"Accept": "application/json"}, bounds=BOUNDS)
     except Unreachable as error:
         missing = f"This server could not fetch the description of this app at {parts.hostname}."
         raise _no_client(missing) from error

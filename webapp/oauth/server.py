@@ -401,8 +401,6 @@ def init_app(app: Flask) -> None:
     """Bind the server to `app`."""
     # Authlib logs tokens at DEBUG
     logging.getLogger("authlib").setLevel(logging.WARNING)
-    # tests pin the hosts of client documents to this machine (see outbound.Pinned)
-    app.config["PINNED_HOSTS"] = ()
     server.init_app(app)
 
 

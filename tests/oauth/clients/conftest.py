@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from flask import Flask
 
 from tests.oauth.clients.documents import Site, document, running_site
+from tests.pinning import pinning
 
 
 @pytest.fixture(scope="module")
@@ -17,11 +17,10 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 
 @pytest.fixture
-def site(running: Site, app: Flask) -> Iterator[Site]:
+def site(running: Site) -> Iterator[Site]:
     """The client's site with a good document; `agent.example` leads there."""
     pinned = running.pinned
     running.__init__(pinned=pinned)  # type: ignore[misc]
     running.serve(document())
-    app.config["PINNED_HOSTS"] = pinned
-    yield running
-    app.config["PINNED_HOSTS"] = ()
+    with pinning(pinned):
+        yield running

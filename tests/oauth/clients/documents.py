@@ -9,8 +9,8 @@ from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
+from tests.pinning import Pinned
 from tests.tls import certified, https_server
-from webapp.base.outbound import Pinned
 
 HOST = "agent.example"
 CLIENT_ID = f"https://{HOST}/client.json"
@@ -53,7 +53,7 @@ def running_site(folder: Path, names: tuple[str, ...] = (HOST,)) -> Iterator[Sit
     authority = certified(folder, *names)
     site = Site()
     with https_server(authority, _handler(site)) as port:
-        site.pinned = (Pinned(HOST, "127.0.0.1", port, str(authority.ca_file)),)
+        site.pinned = (Pinned(HOST, port, str(authority.ca_file)),)
         yield site
 
 

@@ -7,7 +7,7 @@ from http import HTTPStatus
 from typing import cast
 
 from authlib.oauth2 import OAuth2Error
-from flask import Blueprint, Response, current_app, render_template, request
+from flask import Blueprint, Response, render_template, request
 from flask.typing import ResponseReturnValue
 from flask_login import current_user, logout_user
 
@@ -146,8 +146,7 @@ def _asked_grant() -> AuthorizationCodeGrant:
     if names_document(client_id):
         if not settings().client_documents:
             raise Refused("invalid_client", "This server does not fetch descriptions of apps.")
-        pinned = current_app.config["PINNED_HOSTS"]
-        load_document_client(client_id, pinned=pinned, now=utc_now())
+        load_document_client(client_id, now=utc_now())
     grant = cast(AuthorizationCodeGrant, server.get_consent_grant(end_user=_creator()))
     if "none" in request.args.get("prompt", "").split():
         raise ConsentRequired(redirect_uri=grant.redirect_uri)
