@@ -51,9 +51,7 @@ def client_address() -> IPv4Address | IPv6Address | None:
 
 
 REDIS_SECONDS = 0.25  # to connect, and for each response
-ERRORS_BEFORE_PAUSE = 3
-PAUSE_SECONDS = 5.0
-BREATH_SECONDS = 0.5  # pause after one error, so that the same request does not wait again
+PAUSE_SECONDS = 2.0  # after an error
 SWEEP_SECONDS = 60.0
 
 log = logging.getLogger("askback.limits")
@@ -124,7 +122,6 @@ class LimitStorage(Storage, MovingWindowSupport):
         if redis_url:
             redis_url = redis_url.replace("unix://", "redis+unix://")
             self._redis = RedisStorage(redis_url, **redis_options(REDIS_SECONDS))
-        self._errors = 0
         self._paused_until = 0.0
 
     def acquire_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
@@ -132,8 +129,6 @@ class LimitStorage(Storage, MovingWindowSupport):
         if not self._memory.take(key, limit, expiry):
             return False
         shared = self._ask(lambda redis: redis.acquire_entry(key, limit, expiry, amount))
-        if shared is not None:
-            self._errors = 0
         if shared is False:
             self._memory.give_back(key)
         return shared is not False
@@ -171,22 +166,16 @@ class LimitStorage(Storage, MovingWindowSupport):
         now = time.monotonic()
         if self._redis is None or now < self._paused_until:
             return None
-        if self._errors:  # only one call tries Redis after an error; others skip it
+        if self._paused_until:  # only one call tries Redis after an error; others skip it
             self._paused_until = now + 2 * REDIS_SECONDS
         try:
             answer = question(self._redis)
         except Exception as error:
-            self._failed(error)
+            self._paused_until = time.monotonic() + PAUSE_SECONDS
+            log.warning("Redis counted no call, this process did: %s", type(error).__name__)
             return None
         self._paused_until = 0.0
         return answer
-
-    def _failed(self, error: Exception) -> None:
-        self._errors += 1
-        pause = PAUSE_SECONDS if self._errors >= ERRORS_BEFORE_PAUSE else BREATH_SECONDS
-        self._paused_until = time.monotonic() + pause
-        kind = type(error).__name__
-        log.warning("Redis counted no call; this process counts alone for %s s: %s", pause, kind)
 
 
 def redis_options(seconds: float) -> dict[str, Any]:
