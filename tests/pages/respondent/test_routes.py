@@ -90,22 +90,6 @@ def test_the_session_is_never_in_an_address(respondent: Respondent) -> None:
     assert not any(key in url for url in passed)
 
 
-@pytest.mark.parametrize(
-    ("way", "shown"),
-    [
-        (["/q/1"], "What went on?"),
-        (["/q/1", "/q/2", "/check"], "Thank you. Robin Example has your answers."),
-    ],
-)
-def test_coming_back_leads_to_where_one_stopped(
-    respondent: Respondent, way: list[str], shown: str
-) -> None:
-    for path in way:
-        respondent.post(path, answer="Me")
-
-    assert heading(respondent.open()) == shown
-
-
 def ids_and_stamps(app: Flask) -> list[tuple[Any, ...]]:
     with app.app_context():
         rows = select(Answer.id, Answer.stamp, Form.last_stamp).join(Form)

@@ -27,7 +27,8 @@ from webapp.answers import follow_up_decisions
 from webapp.base.config import OPENAI, Settings
 from webapp.base.database import db
 from webapp.base.vocabulary import FollowUpState, QuestionKind
-from webapp.follow_ups.model_exchange import CALLS_AT_ONCE
+from webapp.follow_ups.model_exchange import CALLS_AT_ONCE, MODEL_SECONDS
+from webapp.pages.respondent import follow_ups
 from webapp.pages.respondent.follow_ups import SPEAKERS
 from webapp.records.follow_ups import FollowUp
 from webapp.records.responses.models import Answer
@@ -131,6 +132,26 @@ def test_where_too_many_wait_the_next_question_comes(app: Flask, waiting: Speake
         assert heading(waiting.post("/q/1/next")) == SECOND
 
     assert states(app) == [FollowUpState.NOTHING]
+
+
+def test_words_and_question_take_eight_seconds_together(
+    app: Flask, engine: SpeechEngine, waiting: Speaker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left: list[float] = []
+
+    def no_reply(*_: Any, seconds: float, **__: Any) -> tuple[None, str]:
+        left.append(seconds)
+        return None, "late"
+
+    monkeypatch.setattr(follow_ups, "_has_model", lambda _about: True)
+    monkeypatch.setattr(follow_ups, "decision_of_model", no_reply)
+    monkeypatch.setattr(follow_ups, "WORDS_SECONDS", MODEL_SECONDS)
+    monkeypatch.setattr(follow_ups, "LATE_SECONDS", 600)
+    engine.answer = lambda _number: words(SHORT, after=0.4)
+
+    assert form_action(next_page(app, waiting)).endswith("/q/1/f/1")
+    assert len(left) == 1
+    assert left[0] <= MODEL_SECONDS - 0.4
 
 
 def test_who_waits_holds_no_connection(app: Flask, waiting: Speaker) -> None:
