@@ -178,6 +178,12 @@ def test_views_that_differ_in_this_get_separate_pages(
             assert rendered(app, draw, each) == rendered_alone(app, draw, each)
 
 
+@pytest.mark.parametrize("other", [replace(SENT, remembered=True), sent(responder_name="Kim")])
+def test_completed_views_that_differ_get_separate_pages(app: Flask, other: SessionView) -> None:
+    for each in (SENT, other) * 2:
+        assert rendered(app, rendering.thanks, each) == rendered_alone(app, rendering.thanks, each)
+
+
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
 def test_requests_that_differ_in_this_get_separate_pages(app: Flask, way: dict[str, Any]) -> None:
     for view, draw in ((VIEW, asks(3)), (PROBED, asks(1, 1))):
