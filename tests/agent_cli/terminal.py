@@ -17,7 +17,7 @@ from tests.command import PROGRAM, start
 from tests.factories import make_answer
 from tests.services import wait_until
 from webapp.answers.answering import complete_response
-from webapp.answers.trash import delete_form, discard_draft, discard_drafts
+from webapp.answers.trash import delete_form, discard_drafts
 from webapp.base.database import db, utc_now
 from webapp.drafts import confirmations, publishing, reviews
 from webapp.records.drafts import Draft
@@ -166,15 +166,10 @@ class User:
         self.respond()
         return command
 
-    def take_away(self) -> None:
-        """Discard the draft, or delete what it became."""
+    def delete(self) -> None:
         with self.running.app.app_context():
-            form = db.session.scalars(select(Form)).one_or_none()
-            if form is not None:
-                delete_form(form.account_id, form.id, now=utc_now())
-                return
-            draft = db.session.scalars(select(Draft)).one()
-            discard_draft(draft.account_id, draft.id, now=utc_now())
+            form = db.session.scalars(select(Form)).one()
+            delete_form(form.account_id, form.id, now=utc_now())
 
     def respond(self, name: str = "Mira", text: str = "Me") -> None:
         """A response with one answer to the newest form."""

@@ -79,15 +79,14 @@ def test_3_when_nobody_confirms_and_4_when_nobody_answers_in_time(user: User) ->
     assert user.count(Draft) == 1
 
 
-@pytest.mark.parametrize("gone", ["draft", "form", "unknown"])
-def test_5_when_draft_or_form_is_gone(user: User, gone: str) -> None:
+@pytest.mark.parametrize("gone", ["form", "unknown"])
+def test_5_when_a_form_is_gone(user: User, gone: str) -> None:
     if gone == "unknown":
         refused = user.run("wait", "frm_unknown")
     else:
         asked = user.run(*ASK, "--timeout", "0")
-        if gone == "form":
-            user.publish()
-        user.take_away()
+        user.publish()
+        user.delete()
         refused = user.run(*hint(asked.said))
 
     assert (refused.code, refused.events) == (5, [])

@@ -90,18 +90,6 @@ def with_query(address: str, **changed: str | None) -> str:
     return parts._replace(query=urlencode(sent)).geturl()
 
 
-def test_6_when_the_creator_says_no_or_nothing_and_7_when_there_is_no_server(
-    stranger: User,
-) -> None:
-    refused = stranger.sign_in(allow="no")
-    late = stranger.run("sign-in", "--no-browser", "--timeout", "1")
-    stranger.running.stop()
-
-    assert (refused.code, late.code) == (6, 6)
-    assert "You are not signed in" in refused.said
-    assert stranger.run("sign-in", "--no-browser").code == 7
-
-
 def test_the_tokens_are_for_the_user_alone_and_printed_nowhere(user: User) -> None:
     (path,) = connections(user)
     asked = user.run(*ASK, "--timeout", "0")

@@ -50,9 +50,7 @@ def test_every_body_is_read_alike(
 BODIES: list[tuple[bytes, str, str]] = [
     (b"", "invalid_json", "is empty"),
     (b"{", "invalid_json", "is not JSON at line 1, column 2."),
-    (b'{"title":\n x}', "invalid_json", "is not JSON at line 2, column 2."),
     (b'{"title": NaN}', "invalid_json", "has NaN"),
-    (b'{"title": -Infinity}', "invalid_json", "has -Infinity"),
     (b'{"maxTotalQuestions": 1e999}', "invalid_json", "has a number that is too large"),
     (b'{"maxTotalQuestions": ' + b"9" * 5000 + b"}", "invalid_json", "has a number that is too"),
     (b'{"title": "a", "title": "b"}', "invalid_json", 'has the field "title" twice'),

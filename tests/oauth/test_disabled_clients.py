@@ -71,7 +71,6 @@ def test_a_disabled_client_opens_nothing_and_asks_anew_once_it_is_enabled(
 
 
 def test_no_connection_is_added_behind_the_end_of_all(app: Flask, flow: Flow) -> None:
-    """As by a consent that found its client before it was disabled."""
     flow.connect()
     with app.app_context():
         account = db.session.scalars(select(OAuthGrant.account_id)).one()

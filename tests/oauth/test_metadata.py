@@ -40,7 +40,6 @@ def test_the_authorization_server_describes_itself(client: FlaskClient) -> None:
         (f"{AUTHORIZATION_SERVER}/", ""),
         *((f"{AUTHORIZATION_SERVER}{path}", path) for path in ("/mcp/app", "/mcp/app/", "/api")),
         *((f"{path}{AUTHORIZATION_SERVER}", path) for path in ("/mcp/app", "/api")),
-        (f"/mcp/app{AUTHORIZATION_SERVER}/", "/mcp/app"),
     ],
 )
 def test_the_authorization_server_is_found_at_each_address_that_clients_try(
@@ -61,10 +60,8 @@ def test_the_authorization_server_is_found_at_each_address_that_clients_try(
         (f"{RESOURCE}/mcp/app", MCP, "Askback for MCP"),
         (f"{RESOURCE}/mcp/app/", f"{MCP}/", "Askback for MCP"),
         (f"/mcp/app{RESOURCE}", MCP, "Askback for MCP"),
-        (f"/mcp/app{RESOURCE}/", MCP, "Askback for MCP"),
         (f"/api{RESOURCE}", API, "Askback API"),
         (RESOURCE, ORIGIN, "Askback"),
-        (f"{RESOURCE}/", ORIGIN, "Askback"),
     ],
 )
 def test_each_resource_has_a_document(

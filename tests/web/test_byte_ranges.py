@@ -49,14 +49,10 @@ def browser(recorded_app: Flask) -> FlaskClient:
     ("asked", "start", "end"),
     [
         ("bytes=0-0", 0, 1),
-        ("bytes=0-", 0, SIZE),
         ("bytes=699999-", SIZE - 1, SIZE),
-        ("bytes=300000-400000", 300_000, 400_001),
         ("bytes=5-99999999", 5, SIZE),
         ("bytes=-7", SIZE - 7, SIZE),
-        ("bytes=-99999999", 0, SIZE),
         (f"bytes={SIZE}-", 0, 0),
-        ("bytes=99999999-99999999", 0, 0),
     ],
 )
 def test_one_range_is_sent_as_such_or_refused(

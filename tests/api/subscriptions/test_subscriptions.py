@@ -4,27 +4,19 @@ import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 from flask import Flask
 from sqlalchemy import func, select, update
+from sqlalchemy.exc import OperationalError
 from standardwebhooks import Webhook as Verifier
+from werkzeug.test import TestResponse
 
-from api.subscriptions import CHALLENGES_OF_ACCOUNT
+from api import subscriptions as routes
 from tests.api.conftest import Agent, Connect, refusal
-from tests.api.subscriptions.subscribing import (
-    UNVERIFIED,
-    behave,
-    count_subscriptions,
-    disconnect_while_asked,
-    forget_verification,
-    given_up_once,
-    lives_for,
-    path,
-    subscribe,
-)
+from tests.api.subscriptions.subscribing import Deadlock, count_subscriptions, path, subscribe
 from tests.databases import both_databases
 from tests.event_factories import make_subscription
 from tests.factories import make_account, make_form, make_response
@@ -33,13 +25,18 @@ from tests.webhook_receiver import HOST, SECRET, URL, Webhook
 from webapp.answers.trash import delete_form
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import DeliveryFailure
-from webapp.events import callbacks
+from webapp.events import callbacks, subscriptions
 from webapp.oauth.models import OAuthGrant
 from webapp.records.audit import AuditEvent
 from webapp.records.events import CallbackEndpoint, EventDelivery, EventSubscription
 from webapp.records.responses.models import ResponseSession
 
 pytestmark = pytest.mark.usefixtures("hook")
+
+
+def lives_for(answer: TestResponse) -> float:
+    ends = datetime.fromisoformat(answer.json["refreshBefore"])
+    return (ends - utc_now()).total_seconds()
 
 
 def test_subscribing_verifies_the_address_and_grants_a_day(
@@ -225,24 +222,37 @@ def test_without_events_there_is_nothing_here(agent: Agent, form: Any) -> None:
 
 def test_an_address_is_asked_again_after_a_day(agent: Agent, form: Any, hook: Webhook) -> None:
     subscribe(agent, form)
-    forget_verification(agent.app)
+    with agent.app.app_context():
+        yesterday = utc_now() - timedelta(hours=24, seconds=1)
+        db.session.execute(update(CallbackEndpoint).values(verified_at=yesterday))
+        db.session.commit()
 
     subscribe(agent, form)
 
     assert len(hook.posted) == 2
 
 
-@pytest.mark.parametrize(("behaviour", "reason"), UNVERIFIED)
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        (("echoes", False), "challenge_failed"),
+        (("status", 302), "challenge_failed"),
+        (("status", 410), "http_4xx"),
+        (("status", 503), "http_5xx"),
+        (("seconds", 60), "timeout"),
+    ],
+)
 def test_an_address_that_does_not_verify_is_refused_with_the_reason(
     app: Flask,
     agent: Agent,
     form: Any,
     hook: Webhook,
     monkeypatch: pytest.MonkeyPatch,
-    behaviour: dict[str, Any],
+    changed: tuple[str, int],
     reason: str,
 ) -> None:
-    behave(hook, behaviour, monkeypatch)
+    setattr(hook, *changed)
+    monkeypatch.setattr(routes, "CHALLENGE_SECONDS", 1)
 
     answer = subscribe(agent, form)
 
@@ -257,7 +267,12 @@ def test_an_address_that_does_not_verify_is_refused_with_the_reason(
 def test_a_connection_that_ends_during_the_challenge_subscribes_to_nothing(
     app: Flask, agent: Agent, form: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    disconnect_while_asked(app, monkeypatch)
+    def disconnect(*_arguments: object, **_options: object) -> None:
+        with app.app_context():
+            db.session.execute(update(OAuthGrant).values(revoked_at=utc_now()))
+            db.session.commit()
+
+    monkeypatch.setattr(callbacks, "send_challenge", disconnect)
 
     answer = subscribe(agent, form)
 
@@ -287,7 +302,15 @@ def test_the_challenge_goes_out_with_no_connection_open(
 def test_a_view_that_runs_again_asks_once(
     agent: Agent, form: Any, hook: Webhook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tries = given_up_once(monkeypatch)
+    store, tries = subscriptions.subscribe, list[Any]()
+
+    def given_up(*arguments: Any, **options: Any) -> Any:
+        tries.append(arguments)
+        if len(tries) == 1:
+            raise OperationalError("", {}, Deadlock())
+        return store(*arguments, **options)
+
+    monkeypatch.setattr(subscriptions, "subscribe", given_up)
 
     assert subscribe(agent, form).status_code == 200
     assert len(tries) == 2
@@ -363,7 +386,7 @@ def subscribing_at_once(agent: Agent, form: Any, hook: Webhook) -> Iterator[None
     hook.released.clear()
     waiting = [
         threading.Thread(target=subscribe, args=(agent, form), kwargs={"url": f"{URL}{n}"})
-        for n in range(CHALLENGES_OF_ACCOUNT)
+        for n in range(routes.CHALLENGES_OF_ACCOUNT)
     ]
     for thread in waiting:
         thread.start()

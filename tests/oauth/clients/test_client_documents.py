@@ -48,7 +48,6 @@ def test_nothing_is_fetched_for_a_signed_out_visitor_or_a_token(agent: Flow, sit
 
 
 def test_one_creator_has_few_documents_fetched(agent: Flow, site: Site) -> None:
-    """Of more hosts than a person asks for, this server would be a scanner."""
     leave(agent.browser)  # counted alike, without the work
     pages = [agent.ask(client_id=f"https://{HOST}/{number}") for number in range(61)]
 

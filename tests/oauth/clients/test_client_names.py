@@ -20,15 +20,13 @@ Askback|A S K B A C K|The Askback team|TheAskback|Askback official|AskBack agent
 VeriFied agent|OfficiaL Claude|© Askback|4 Askback|Ask\u200dback|A\u200csk\u200cback|Team Askback
 Claude by Askback|Аѕкbаск|Аѕкьаск|Åskbäck|Ａｓｋｂａｃｋ|𝓐𝓼𝓴𝓫𝓪𝓬𝓴|Asĸback Askßack|4skb@ck
 Claude — verified by somebody|Claude ✓|Claude (Official)|ClaudeOfficial|claude_official
-Officially Claude|verif\u200died agent|Agent vérifié|Zertifizierter? Zertifiziert!
 Agente verificado|App oficial|Certified agent|ＶＥＲＩＦＩＥＤ|Clаude|Gοοgle
 \u3164|\u2800\u2800|Agent\u3164|...|12345|\U0001f916|a\u0489b
 """
 FINE = """
 Example agent|Claude|ChatGPT 5|Zoë’s café agent|Агент|Βοηθός|私のエージェント AI|助手|내 에이전트
 สวัสดี ผู้ช่วย|مُساعِد|सहायक|Trợ lý của Nguyễn|עוזר|Agent \U0001f916|<b>Evil</b> %(name)s
-Claude Code (askback)|Cursor - askback|Unofficial Claude client|Authenticator|Certificate manager
-Verifier|Disapprovedly|Entrusted agents|Officiality|ClaimVerifier|Agent 1\ufe0f\u20e3
+Claude Code (askback)|Unofficial Claude client|Authenticator|Certificate manager
 \U0001f469\u200d\U0001f4bb Coder|می\u200cخواهم
 """
 NAMES = [
@@ -70,7 +68,6 @@ def test_only_the_host_where_every_code_goes_is_a_name_but_the_operator_may_give
 
 
 def test_a_name_is_judged_whenever_it_is_shown(app: Flask, flow: Flow) -> None:
-    """What was stored under a milder judgement misleads nobody."""
     body = flow.connect()
     change(app, update(OAuthClient).values(given_name="Askback"))
 

@@ -49,9 +49,7 @@ def public(client: FlaskClient, **changed: Any) -> dict[str, Any]:
     "changed",
     [
         {},
-        {"redirect_uris": [LOOPBACK, REDIRECT]},
         {"redirect_uris": [REDIRECT, "http://127.0.0.1:4001/cb", "javascript:x"]},
-        {"client_name": " Example\nagent"},
         {"scope": "forms:read", "software_version": "2", "contacts": None},
         {"grant_types": ["refresh_token", "authorization_code", "implicit"]},
     ],
@@ -72,10 +70,8 @@ def test_the_same_metadata_is_the_same_client(
     "changed",
     [
         {"client_name": "Example Agent"},
-        {"client_name": None},
         {"redirect_uris": [REDIRECT]},
         {"redirect_uris": [REDIRECT, "http://localhost:4000/cb"]},
-        {"redirect_uris": [REDIRECT, "http://127.0.0.1:4000/cb?x=1"]},
         {"redirect_uris": ["https://app.example:8443/callback", LOOPBACK]},
         {"grant_types": ["authorization_code"]},
     ],
@@ -170,17 +166,7 @@ def test_tokens_belong_to_the_account_that_consented(app: Flask, both: tuple[Flo
     assert [response.status_code for response in refreshed] == [400, 200]
 
 
-def test_a_code_works_for_its_own_install_only(both: tuple[Flow, Flow]) -> None:
-    """The client id is the same: what protects a code is its verifier."""
-    mine, theirs = both
-    code = mine.code()
-
-    refused(theirs.redeem(code), "invalid_grant")
-    refused(mine.redeem(code), "invalid_grant")  # spent by the wrong verifier
-
-
 def test_failures_of_one_install_do_not_lock_out_another(both: tuple[Flow, Flow]) -> None:
-    """They share a network and a client id."""
     mine, theirs = both
     tokens = theirs.connect()
 

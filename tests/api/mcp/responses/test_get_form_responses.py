@@ -91,8 +91,6 @@ def test_pages_fit_and_hold_every_answer_once(host: Host, form: Any, lengths: li
     sizes = [text_bytes(host, form)]
     sizes += [text_bytes(host, form, since=page["nextSince"]) for page in pages]
     assert max(sizes) <= RESULT_BYTES
-    usual = RESULT_BYTES - 4_096 - max(len(text.encode()) * 6 for text in lengths)
-    assert all(size > usual for size in sizes[:-2])
 
 
 @pytest.mark.parametrize("tool", WAITING)

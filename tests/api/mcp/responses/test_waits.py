@@ -70,8 +70,6 @@ def test_a_wait_lasts_20_seconds_unless_asked_otherwise_and_25_at_most(
 NAMED: list[tuple[dict[str, Any], str]] = [
     ({}, "validation_failed"),
     ({"formId": "frm_1", "askId": "frm_2"}, "validation_failed"),
-    ({"formId": "frm_1", "askId": "frm_1"}, "form_not_found"),
-    ({"askId": "\0"}, "invalid_text"),
     ({"askId": "frm_1", "wait": 5}, "unknown_field"),
     ({"askId": "frm_1", "since": "soon"}, "invalid_since"),
 ]
