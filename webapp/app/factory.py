@@ -137,11 +137,9 @@ def create_app(config: Settings) -> Flask:
         themes.init_app(app)
     wakeups.init_app(app)
     deliver.init_app(app, config)
-    for module in (deferred_writes, request_audit):
-        module.init_app(app)
     assets.init_app(app, ROOT / "static")
-    for part in (filters, errors):
-        part.init_app(app)
+    for module in (deferred_writes, request_audit, filters, errors):
+        module.init_app(app)
     api.init_app(app)
     refusals = api.ROUTER_REFUSALS | {RequestKind.OAUTH: oauth_endpoints.router_refusal}
 
