@@ -31,9 +31,9 @@ class Bench:
 
 
 @pytest.fixture
-def table(app: Flask, settings: Settings) -> Table:
+def table(app: Flask) -> Table:
     with app.app_context():
-        print(f"\n{machine(settings.data_folder)}")
+        print(f"\n{machine()}")
         return Table({"sqlite": "SQLite", "postgresql": "PostgreSQL"}[db.engine.dialect.name])
 
 

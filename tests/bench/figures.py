@@ -2,15 +2,11 @@
 
 import os
 import platform
-import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
-from pathlib import Path
 from statistics import median
-from typing import Any, TypeVar
-
-import sqlalchemy as sa
+from typing import TypeVar
 
 from tests.bench.load import Measured, load
 from webapp.base.database import db
@@ -92,35 +88,14 @@ class Table:
         self.add(operation, f"{100 * pair.ratio:.0f} %", goal, detail)
 
 
-def machine(folder: Path) -> str:
-    """Cores, memory, disk and versions."""
-    pages: Any = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30
+def machine() -> str:
+    """Cores, memory and versions."""
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30
     packages = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
-    return (
-        f"{os.cpu_count()} cores ({_processor()}), {pages:.1f} GiB memory, disk of {folder.anchor}"
-        f" {_file_system(folder)}, Python {platform.python_version()}, {packages},"
-        f" SQLite {sqlite3.sqlite_version}, {_server()}"
-    )
-
-
-def _processor() -> str:
-    info = Path("/proc/cpuinfo")
-    lines = info.read_text().splitlines() if info.exists() else []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.machine()
-
-
-def _file_system(folder: Path) -> str:
-    mounts = Path("/proc/mounts")
-    if not mounts.exists():
-        return "unknown"
-    found = [line.split()[1:3] for line in mounts.read_text().splitlines()]
-    within = [(len(at), kind) for at, kind in found if folder.is_relative_to(at)]
-    return max(within)[1]
-
-
-def _server() -> str:
-    if db.engine.dialect.name == "sqlite":
-        return "synchronous=FULL, WAL"
     with db.engine.connect() as connection:
-        return str(connection.execute(sa.text("SELECT version()")).scalar_one()).split(" on ")[0]
+        server = ".".join(map(str, db.engine.dialect.server_version_info or ()))
+        database = f"{connection.dialect.name} {server}"
+    return (
+        f"{os.cpu_count()} cores ({platform.machine()}), {memory:.1f} GiB memory,"
+        f" Python {platform.python_version()}, {packages}, {database}"
+    )

@@ -95,35 +95,6 @@ class Connection:
         return head[9:12].decode()
 
 
-@dataclass
-class Resting:
-    """Connections between an answer and their next request, the first to go on first."""
-
-    pause: float
-    waiting: deque[tuple[float, Connection]] = field(default_factory=deque)
-
-    def begin(self, connections: Sequence[Connection]) -> int:
-        """How many there are; those of no requests are among them."""
-        step = self.pause / len(connections)
-        now = time.perf_counter()
-        self.waiting.extend((now + step * n, each) for n, each in enumerate(connections))
-        return len(connections) - self.go_on()
-
-    def add(self, connection: Connection) -> None:
-        self.waiting.append((time.perf_counter() + self.pause, connection))
-
-    def left(self) -> float | None:
-        """Seconds until the next goes on; None if none rests."""
-        return max(0, self.waiting[0][0] - time.perf_counter()) if self.waiting else None
-
-    def go_on(self) -> int:
-        """Send what is due; how many connections have nothing to send any more."""
-        ended = 0
-        while self.waiting and self.waiting[0][0] <= time.perf_counter():
-            ended += not self.waiting.popleft()[1].send_next()
-        return ended
-
-
 def _length(head: bytearray) -> int:
     lower = bytes(head).lower()
     start = lower.index(b"content-length:") + 15
@@ -133,27 +104,38 @@ def _length(head: bytearray) -> int:
 def _run(plan: dict[str, Any]) -> dict[str, Any]:
     latencies: list[float] = []
     statuses: Counter[str] = Counter()
+    connections = []
+    for port, requests in zip(plan["ports"], plan["requests"], strict=True):
+        wire = socket.create_connection(("127.0.0.1", port))
+        wire.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        connections.append(Connection(wire, deque(map(base64.b64decode, requests))))
+    began, pause = time.perf_counter(), plan["pause"]
+    step, left = pause / len(connections), len(connections)
+    resting = deque((began + step * n, each) for n, each in enumerate(connections))
+
+    def go_on() -> int:
+        """Send what is due; how many have nothing to send any more."""
+        ended = 0
+        while resting and resting[0][0] <= time.perf_counter():
+            ended += not resting.popleft()[1].send_next()
+        return ended
+
     with selectors.DefaultSelector() as selector:
-        for port, requests in zip(plan["ports"], plan["requests"], strict=True):
-            wire = socket.create_connection(("127.0.0.1", port))
-            wire.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            connection = Connection(wire, deque(map(base64.b64decode, requests)))
-            selector.register(wire, selectors.EVENT_READ, connection)
-        began = time.perf_counter()
-        resting = Resting(plan["pause"])
-        left = resting.begin([key.data for key in selector.get_map().values()])
+        for each in connections:
+            selector.register(each.socket, selectors.EVENT_READ, each)
+        left -= go_on()
         while left:
-            for key, _ in selector.select(resting.left()):
-                connection = key.data
-                status = connection.receive()
-                if status is None:
+            rest = max(0, resting[0][0] - time.perf_counter()) if resting else None
+            for key, _ in selector.select(rest):
+                if (status := key.data.receive()) is None:
                     continue
-                latencies.append(time.perf_counter() - connection.sent_at)
+                now = time.perf_counter()
+                latencies.append(now - key.data.sent_at)
                 statuses[status] += 1
-                resting.add(connection)
-                left -= resting.go_on()
-            left -= resting.go_on()
-        took = time.perf_counter() - began
+                resting.append((now + pause, key.data))
+                left -= go_on()
+            left -= go_on()
+    took = time.perf_counter() - began
     return {"rate": len(latencies) / took, "latencies": sorted(latencies), "statuses": statuses}
 
 

@@ -1,27 +1,31 @@
 """The processes that are measured."""
 
-import http.client
 import os
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from tests.bench.load import ROOT
 from tests.command import DATA_KEYS, environment
+from tests.proof.killing import exchange
 from tests.services import free_port, wait_until
 from webapp.base.config import Settings
 
 
-def start(
-    module: str, kind: str, settings: Settings, **changed: str
-) -> tuple[subprocess.Popen[bytes], int]:
-    """A process serving on a loopback port of its own, not waited for; `changed`: its variables."""
-    port = free_port()
+@contextmanager
+def served(
+    kind: str,
+    processes: int,
+    settings: Settings,
+    *,
+    module: str = "tests.bench.serve",
+    **changed: str,
+) -> Iterator[dict[int, int]]:
+    """Process ids by port of so many processes that answer; ended with the block."""
     variables = {
-        "PORT": str(port),
         "DATABASE_URL": settings.database_url,
         "SECRET_KEY": settings.secret_key,
         "PUBLIC_URL": settings.public_url,
@@ -32,23 +36,12 @@ def start(
         "LIMIT_ANSWER_SESSION": "1000000/minute",
         "LIMIT_ANSWER_ADDRESS": "1000000/minute",
     }
-    command = [sys.executable, "-m", module, kind]
-    # a line for each request goes there, as it does to a supervisor
-    kept = {"cwd": ROOT, "env": environment(variables | changed), "stdout": subprocess.DEVNULL}
-    return subprocess.Popen(command, **kept), port
-
-
-@contextmanager
-def served(
-    kind: str, processes: int, settings: Settings, **changed: str
-) -> Iterator[dict[int, int]]:
-    """Process ids by port of so many processes that answer; ended with the block."""
     with ExitStack() as stack:
         found = {}
         for _ in range(processes):
-            process, port = start("tests.bench.serve", kind, settings, **changed)
-            stack.callback(end, process)
-            found[port] = process.pid
+            port = free_port()
+            own = variables | changed | {"PORT": str(port)}
+            found[port] = stack.enter_context(started(module, kind, **own)).pid
         for port in found:
             wait_until(lambda port=port: answers(port), f"starting {kind}")
         yield found
@@ -64,41 +57,24 @@ def started(
     try:
         yield process
     finally:
-        end(process)
-
-
-def end(process: subprocess.Popen[bytes]) -> None:
-    process.terminate()
-    process.wait(10)
-
-
-def exchange(port: int, method: str, path: str, body: str = "", **headers: str) -> tuple[int, str]:
-    """Status and body of one exchange on a new connection; `_` in names of headers is `-`."""
-    named = {name.replace("_", "-"): value for name, value in headers.items()}
-    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=20)) as connection:
-        connection.request(method, path, body or None, named)
-        answer = connection.getresponse()
-        return answer.status, answer.read().decode()
+        process.terminate()
+        process.wait(10)
 
 
 def answers(port: int) -> bool:
     """True when anything at all answers over HTTP."""
     with suppress(OSError):
-        return exchange(port, "GET", "/healthz")[0] < 500
+        return exchange(port, "GET", "/healthz").status < 500
     return False
 
 
 def start_cost(module: str, kind: str, settings: Settings) -> tuple[float, float]:
     """Seconds from the start to the first answer, and MiB of memory two seconds later."""
     began = time.perf_counter()
-    process, port = start(module, kind, settings)
-    try:
-        wait_until(lambda: answers(port), f"starting {module}")
+    with served(kind, 1, settings, module=module) as processes:
         took = time.perf_counter() - began
         time.sleep(2)
-        return took, resident_mib(process.pid)
-    finally:
-        end(process)
+        return took, resident_mib(*processes.values())
 
 
 def resident_mib(process_id: int) -> float:
@@ -115,3 +91,16 @@ def processor_seconds(process_id: int) -> float:
         return 0.0
     fields = told.read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def begin_peak(process_id: int) -> float:
+    """Forget the highest memory so far; MiB in use."""
+    Path(f"/proc/{process_id}/clear_refs").write_text("5")
+    return peak_mib(process_id)
+
+
+def peak_mib(process_id: int) -> float:
+    """The most that a process has used since then."""
+    lines = Path(f"/proc/{process_id}/status").read_text().splitlines()
+    (line,) = [line for line in lines if line.startswith("VmHWM:")]
+    return int(line.split()[1]) / 1024

@@ -12,9 +12,10 @@ import pytest
 from tests.bench.ceiling import TEMPLATE, VALUES
 from tests.bench.figures import BEFORE, Requests, Side, Table, compare
 from tests.bench.load import request
-from tests.bench.servers import exchange, served
+from tests.bench.servers import served
 from tests.bench.work import CONNECTIONS, Work, new_form
 from tests.databases import both_databases
+from tests.proof.killing import exchange
 from webapp.base.config import Settings
 
 pytestmark = [pytest.mark.bench, both_databases]
@@ -26,7 +27,7 @@ PAGES = 60  # of one connection in one round
 def test_share_page(settings: Settings, work: Work, table: Table) -> None:
     link = f"/r/{new_form(work).share_token}"
     with served("askback", 1, settings) as askback:
-        shown = exchange(next(iter(askback)), "GET", link, Host=HOST)[1]
+        shown = exchange(next(iter(askback)), "GET", link, headers={"Host": HOST}).body
         leave_template(shown, settings.data_folder)
         with served("ceiling", 1, settings) as ceiling:
             bare = Side(list(ceiling), pages(f"/template{link.removeprefix('/r')}"))

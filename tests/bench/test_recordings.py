@@ -4,13 +4,14 @@ import http.client
 import random
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 import pytest
 
 from tests.bench.figures import Table
+from tests.bench.servers import begin_peak, peak_mib
 from tests.proof.killing import Target
 from tests.proof.loaded import Server
 from tests.proof.voice.speaking import noise, upload
@@ -69,10 +70,9 @@ def measure_readers(table: Table, process: int, port: int, path: str, cookie: st
 
 def read(port: int, path: str, cookie: str, start: int, *, most: int = 2**40) -> tuple[float, int]:
     """Seconds to the first byte, and how many bytes came; no more than `most` are read."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
-    try:
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=30)) as connection:
         began = time.perf_counter()
-        headers: Any = {"Cookie": cookie, "Range": f"bytes={start}-"}
+        headers = {"Cookie": cookie, "Range": f"bytes={start}-"}
         connection.request("GET", path, headers=headers)
         answer = connection.getresponse()
         assert (answer.status, len(answer.read(1))) == (206, 1)
@@ -80,18 +80,3 @@ def read(port: int, path: str, cookie: str, start: int, *, most: int = 2**40) ->
         while size < most and (chunk := answer.read(65_536)):
             size += len(chunk)
         return waited, size
-    finally:
-        connection.close()
-
-
-def begin_peak(process: int) -> float:
-    """Forget the highest memory so far; MiB in use."""
-    Path(f"/proc/{process}/clear_refs").write_text("5")
-    return peak_mib(process)
-
-
-def peak_mib(process: int) -> float:
-    """The most that a process has used since then."""
-    lines = Path(f"/proc/{process}/status").read_text().splitlines()
-    (line,) = [line for line in lines if line.startswith("VmHWM:")]
-    return int(line.split()[1]) / 1024

@@ -2,10 +2,9 @@
 
 import csv
 import socket
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable
+from contextlib import closing
 from statistics import median
 from types import SimpleNamespace
 from typing import NamedTuple
@@ -16,7 +15,7 @@ from sqlalchemy import text
 
 from tests.bench.figures import Pair, Requests, Side, Table, compare
 from tests.bench.load import request
-from tests.bench.servers import resident_mib, served
+from tests.bench.servers import begin_peak, peak_mib, served
 from tests.bulk import analyze, store_answers
 from tests.databases import both_databases
 from tests.factories import make_form
@@ -59,29 +58,29 @@ def form_with(app: Flask, account: Account, stored: int, follow_ups: int = 0) ->
         return str(form.id)
 
 
-@pytest.mark.timeout(600)
-@pytest.mark.parametrize("view", VIEWS, ids=["by question", "by person"])
-def test_results_page(
-    app: Flask, settings: Settings, table: Table, account: Account, cookies: str, view: str
-) -> None:
-    few, many = (form_with(app, account, stored) for stored in (1_000, 100_000))
-
-    pair = compared(settings, cookies, few + view, many + view)
-
-    name = f"results page{view}, 100,000 answers stored to 1,000"
-    table.add_pair(name, pair, "85–115 %")
-
-
 @pytest.mark.timeout(1800)
-def test_results_with_follow_ups(
-    app: Flask, settings: Settings, table: Table, account: Account, cookies: str
+@pytest.mark.parametrize(
+    ("few", "follow_ups", "stored"),
+    [
+        (1_000, 0, "100,000 answers stored"),
+        (10_000, 2, "100,000 responses with two follow-ups each"),
+    ],
+)
+def test_results_page(  # noqa: PLR0913
+    app: Flask,
+    settings: Settings,
+    table: Table,
+    account: Account,
+    cookies: str,
+    few: int,
+    follow_ups: int,
+    stored: str,
 ) -> None:
-    few, many = (form_with(app, account, stored, 2) for stored in (10_000, MANY))
+    small, large = (form_with(app, account, count, follow_ups) for count in (few, 100 * few))
 
     for view in VIEWS:
-        pair = compared(settings, cookies, few + view, many + view)
-        name = f"results page{view}, 100,000 responses with two follow-ups each to 1,000"
-        table.add_pair(name, pair, "85–115 %")
+        pair = compared(settings, cookies, small + view, large + view)
+        table.add_pair(f"results page{view}, {stored} to 1,000", pair, "85–115 %")
 
 
 def compared(settings: Settings, cookies: str, few: str, many: str) -> Pair:
@@ -124,10 +123,8 @@ def test_csv(app: Flask, settings: Settings, table: Table, account: Account, coo
 def download(port: int, process_id: int, form_id: str, cookies: str) -> Download:
     """The file over a bare socket, so that reading it costs as little as can be."""
     asked = request("GET", f"/forms/{form_id}/export.csv", cookies, "Connection: close", host=HOST)
-    with (
-        watched(process_id) as sizes,
-        socket.create_connection(("127.0.0.1", port), timeout=600) as connection,
-    ):
+    before = begin_peak(process_id)
+    with socket.create_connection(("127.0.0.1", port), timeout=600) as connection:
         began = time.perf_counter()
         connection.sendall(asked)
         head = bytearray()
@@ -141,25 +138,7 @@ def download(port: int, process_id: int, form_id: str, cookies: str) -> Download
         whole = time.perf_counter() - began
     assert head.startswith(b"HTTP/1.1 200 ")
     assert tail.endswith(LAST_CHUNK)
-    return Download(first, whole, max(sizes) - sizes[0])
-
-
-@contextmanager
-def watched(process_id: int) -> Iterator[list[float]]:
-    """MiB of memory of a process, at first and ten times a second."""
-    sizes, done = [resident_mib(process_id)], threading.Event()
-
-    def watch() -> None:
-        while not done.wait(0.1):
-            sizes.append(resident_mib(process_id))
-
-    thread = threading.Thread(target=watch)
-    thread.start()
-    try:
-        yield sizes
-    finally:
-        done.set()
-        thread.join()
+    return Download(first, whole, peak_mib(process_id) - before)
 
 
 def plain_loop(app: Flask, form_id: str) -> float:

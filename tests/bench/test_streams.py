@@ -1,5 +1,6 @@
 """Figures of streams: from an answer's request to its event at the client, and memory of each."""
 
+import secrets
 import selectors
 import socket
 import time
@@ -15,9 +16,11 @@ from api.wire.event_stream import OF_HOLDER
 from tests.bench.figures import Table, quantile
 from tests.bench.load import request
 from tests.bench.servers import resident_mib, served
-from tests.bench.work import Work, new_form, new_token, respondent
+from tests.bench.work import Work, new_form, respondent
 from tests.databases import both_databases, on_postgresql
+from tests.event_factories import make_agent_token
 from webapp.base.config import Settings
+from webapp.base.text import token_hash
 
 pytestmark = pytest.mark.bench
 
@@ -34,7 +37,8 @@ def streams(app: Flask, port: int, form: Any, count: int) -> Iterator[Opened]:
         opened = stack.enter_context(selectors.DefaultSelector())
         for number in range(count):
             if number % OF_HOLDER == 0:
-                token = new_token(form)
+                token = f"askag_{secrets.token_hex(32)}"
+                make_agent_token(form, token_hash=token_hash(token))
             connection = socket.create_connection(("127.0.0.1", port), timeout=20)
             stack.enter_context(connection)
             bearer = f"Authorization: Bearer {token}"

@@ -5,61 +5,40 @@ good line of a phone does: a client that sends as fast as it can would take the 
 server on the same machine, and measure itself.
 """
 
-import http.client
 import json
 import secrets
 import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing
-from dataclasses import dataclass
-from urllib.parse import urlencode
+from typing import Any
 
+from tests.proof.killing import Target
 from tests.proof.voice.speaking import form_data, noise
 
 BYTES_PER_SECOND = 3_000_000
 PIECE_BYTES = 64 * 1024
-FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 SIZE = 25 * 1024**2
 
 
-@dataclass(frozen=True)
-class Person:
-    """Who uploads to which form under a session; `transcriber` is whom the page names."""
-
-    port: int
-    share_token: str
-    session: str
-    transcriber: str
-
-    def keep_uploading(self, audio: bytes, start_after: float) -> None:
-        time.sleep(start_after)
-        while True:
-            print(self._upload(audio), flush=True)
-
-    def _upload(self, audio: bytes) -> int:
+def keep_uploading(person: dict[str, Any], audio: bytes, start_after: float) -> None:
+    """`person`: port, share token, session, and the transcriber that the page names."""
+    target, session = Target({}, person["port"]), person["session"]
+    path = f"/r/{person['share_token']}/q/1"
+    time.sleep(start_after)
+    while True:
         fields = {
-            "session": self.session,
+            "session": session,
             "recording_key": secrets.token_urlsafe(16),
-            "transcriber": self.transcriber,
+            "transcriber": person["transcriber"],
         }
         body, headers = form_data(fields, audio)
-        headers |= {"Content-Length": str(len(body)), "Cookie": f"askback_r={self.session}"}
-        path = f"/r/{self.share_token}/q/1"
-        status = self._post(f"{path}/recording", _paced(body), headers)
+        headers |= {"Content-Length": str(len(body)), "Cookie": f"askback_r={session}"}
+        sent: Any = _paced(body)
+        status = target.call("POST", f"{path}/recording", sent, **headers).status
         # one that no answer has is written down for whoever asks
-        asked = urlencode({"session": self.session})
-        self._post(f"{path}/transcript", asked, FORM)
-        return status
-
-    def _post(self, path: str, body: Iterator[bytes] | str, headers: dict[str, str]) -> int:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
-        with closing(connection):
-            connection.request("POST", path, body, headers)
-            answer = connection.getresponse()
-            answer.read()
-            return answer.status
+        target.post(f"{path}/transcript", session)
+        print(status, flush=True)
 
 
 def _paced(body: bytes) -> Iterator[bytes]:
@@ -69,16 +48,12 @@ def _paced(body: bytes) -> Iterator[bytes]:
         yield body[start : start + PIECE_BYTES]
 
 
-def main(plan: list[dict[str, str | int]]) -> None:
-    people = [Person(**each) for each in plan]  # type: ignore[arg-type]
+def main(people: list[dict[str, Any]]) -> None:
     audio = noise(SIZE)
     takes = SIZE / BYTES_PER_SECOND
-    threads = [
-        threading.Thread(target=person.keep_uploading, args=(audio, takes * n / len(people)))
-        for n, person in enumerate(people)
-    ]
-    for thread in threads:
-        thread.start()
+    for n, person in enumerate(people):
+        arguments = (person, audio, takes * n / len(people))
+        threading.Thread(target=keep_uploading, args=arguments).start()
 
 
 if __name__ == "__main__":

@@ -4,21 +4,20 @@ import itertools
 import secrets
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import Any
 from urllib.parse import urlencode
 
 import orjson
 from flask import Flask
-from sqlalchemy import insert, select
+from sqlalchemy import select
 
 from tests.bench.figures import Requests
 from tests.bench.load import request
+from tests.bulk import copy_rows
 from tests.factories import make_account, make_answer, make_draft, make_form
 from webapp.base.database import db, new_id, utc_now
 from webapp.base.text import token_hash
 from webapp.base.vocabulary import Scope
-from webapp.drafts.agent_tokens import make_agent_token
 from webapp.drafts.confirmations import confirm_draft
 from webapp.oauth.tokens import issue_token
 from webapp.pages.respondent.form_data import new_session_key
@@ -99,9 +98,11 @@ class Work:
                 now=utc_now(),
             )
             ids = [new_id("drf") for _ in range(count)]
-            _copy(Draft.__table__, "id", draft.id, [{"id": each} for each in ids])
-            copies = [{"id": new_id("cnf"), "draft_id": each} for each in ids]
-            _copy(DraftConfirmation.__table__, "draft_id", draft.id, copies)
+            copy_rows(Draft.__table__, draft.id, count, id=ids.__getitem__)
+            of_first = DraftConfirmation.draft_id == draft.id
+            confirmed = db.session.scalars(select(DraftConfirmation.id).where(of_first)).one()
+            copies = {"id": lambda _: new_id("cnf"), "draft_id": ids.__getitem__}
+            copy_rows(DraftConfirmation.__table__, confirmed, count, **copies)
             return ids
 
     def answers(self, share_tokens: Sequence[str], *headers: str, cookie: bool = True) -> Requests:
@@ -171,8 +172,8 @@ def answered(form: Any, count: int = 15) -> list[str]:
     make_answer(form, first)
     is_first = ResponseSession.key_hash == token_hash(first)
     first_id = db.session.scalars(select(ResponseSession.id).where(is_first)).one()
-    changes = [{"id": new_id("ses"), "key_hash": token_hash(key)} for key in keys]
-    _copy(ResponseSession.__table__, "id", first_id, changes)
+    copies = {"id": lambda _: new_id("ses"), "key_hash": lambda n: token_hash(keys[n])}
+    copy_rows(ResponseSession.__table__, first_id, count, **copies)
     return keys
 
 
@@ -184,20 +185,6 @@ def connected(app: Flask, api_url: str) -> Work:
     return Work(app, account_id, token)
 
 
-def new_token(form: Any) -> str:
-    """That of an agent for this form. Needs an application context."""
-    now = utc_now()
-    ends = now + timedelta(1)
-    made = make_agent_token(form.account_id, form.id, label="", expires_at=ends, now=now)
-    return made.token
-
-
 def new_form(work: Work, **changed: Any) -> Any:
     with work.app.app_context():
         return make_form(work.account_id, **DRAFT | changed)
-
-
-def _copy(table: Any, key: str, row_id: str, changes: list[dict[str, str]]) -> None:
-    row = db.session.execute(select(table).where(table.c[key] == row_id)).one()._asdict()
-    db.session.execute(insert(table), [row | changed for changed in changes])
-    db.session.commit()

@@ -98,8 +98,11 @@ PLAIN, THINKING = {"type": "text"}, {"type": "disabled"}
 @pytest.mark.parametrize(
     ("provider", "extra", "sent"),
     [
-        ("openai", {"max_tokens": 900}, {"max_tokens": 900, "max_completion_tokens": None}),
-        ("openai", {"response_format": PLAIN}, {"response_format": PLAIN}),
+        (
+            "openai",
+            {"max_tokens": 900, "response_format": PLAIN},
+            {"max_tokens": 900, "max_completion_tokens": None, "response_format": PLAIN},
+        ),
         (
             "anthropic",
             {"output_config": EFFORT, "thinking": THINKING},

@@ -12,7 +12,7 @@ from tests.event_factories import make_subscription
 from webapp.base.database import db
 from webapp.base.sealing import sealer
 from webapp.events.subscriptions import secret_place
-from webapp.records.events import CallbackEndpoint, EventDelivery, EventSubscription
+from webapp.records.events import EventDelivery, EventSubscription
 
 
 def new_secret() -> str:
@@ -23,13 +23,8 @@ def subscribe(form: Any, url: str, secret: str | None = None, **changed: Any) ->
     """A live subscription to this address, with a sealed secret; needs an application context."""
     subscription_id = f"sub_{secrets.token_hex(16)}"
     sealed = sealer().seal(secret or new_secret(), place=secret_place(subscription_id))
-    host = url.split("/")[2]
-    made = make_subscription(
-        form, **{"id": subscription_id, "url": url, "secret": sealed, "host": host} | changed
-    )
-    db.session.get_one(CallbackEndpoint, made.endpoint_id).host = host
-    db.session.commit()
-    return made
+    values = {"id": subscription_id, "url": url, "secret": sealed, "host": url.split("/")[2]}
+    return make_subscription(form, **values | changed)
 
 
 def states(app: Flask) -> Counter[str]:

@@ -10,13 +10,14 @@ import sys
 import threading
 import time
 from datetime import UTC, datetime
+from urllib.parse import urlsplit
 
 import redis
 import waitress
 from flask import Flask
 from rq import Queue, SimpleWorker
 from rq.serializers import JSONSerializer
-from sqlalchemy import Engine, create_engine, insert
+from sqlalchemy import create_engine, insert
 from standardwebhooks import Webhook
 
 from jobs.queue import WAKE_UP_SECONDS
@@ -30,7 +31,7 @@ THREADS = 16
 BODY = '{"eventId":"evt_1","name":"response.submitted","data":{"answerCount":3}}'
 
 
-def post_signed(port: int, event_id: str, secret: str) -> None:
+def post_signed(receiver: str, event_id: str, secret: str) -> None:
     """The job."""
     now = datetime.now(UTC)
     headers = {
@@ -39,41 +40,32 @@ def post_signed(port: int, event_id: str, secret: str) -> None:
         "webhook-timestamp": str(int(now.timestamp())),
         "webhook-signature": Webhook(secret).sign(event_id, now, BODY),
     }
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection = http.client.HTTPConnection(urlsplit(receiver).netloc, timeout=10)
     connection.request("POST", "/", BODY, headers)
     assert connection.getresponse().status == 204
     connection.close()
 
 
-def create_app(receiver: int, secret: str, engine: Engine, client: redis.Redis | None) -> Flask:
+def create_app(receiver: str, secret: str, database_url: str, client: redis.Redis | None) -> Flask:
     """`POST /hop/<event_id>` answers the moment at which it began to enqueue."""
-    app = Flask(__name__)
+    app, engine = Flask(__name__), create_engine(database_url)
+    prepare_engine(engine)
     writing = engine.execution_options(**{IMMEDIATE: True})
     queue = client and Queue(NAME, connection=client, serializer=JSONSerializer)
-
-    @app.get("/healthz")
-    def healthz() -> str:
-        return "ok"
+    options = {"timeout": -1, "result_ttl": 0, "ttl": WAKE_UP_SECONDS}
 
     @app.post("/hop/<event_id>")
     def hop(event_id: str) -> str:
         with writing.begin() as connection:
             row = {"id": event_id, "form_id": "frm_1", "words": WORDS, "stamp": 1}
             connection.execute(insert(ROWS), row)
-        began = time.monotonic()
-        if not queue:
-            arguments = (receiver, event_id, secret)
+        began, arguments = time.monotonic(), (receiver, event_id, secret)
+        if queue:
+            job = f"{__spec__.name}.post_signed"
+            data = Queue.prepare_data(job, arguments, failure_ttl=WAKE_UP_SECONDS, **options)
+            queue.enqueue_many([data])
+        else:
             threading.Thread(target=post_signed, args=arguments, daemon=True).start()
-            return str(began)
-        job = Queue.prepare_data(
-            "tests.bench.events.bare_hop.post_signed",
-            (receiver, event_id, secret),
-            timeout=-1,
-            result_ttl=0,
-            ttl=WAKE_UP_SECONDS,
-            failure_ttl=WAKE_UP_SECONDS,
-        )
-        queue.enqueue_many([job])
         return str(began)
 
     return app
@@ -94,13 +86,11 @@ def main(
     port: str, receiver: str, secret: str, database_url: str, part: str, redis_url: str = ""
 ) -> None:
     client = redis.Redis.from_url(redis_url) if redis_url else None
-    if client and part in ("worker", "both"):
+    if client and part != "web":
         for _ in range(THREADS):
             threading.Thread(target=work, args=(client,), daemon=True).start()
-    if part in ("web", "both"):
-        engine = create_engine(database_url)
-        prepare_engine(engine)
-        app = create_app(int(receiver), secret, engine, client)
+    if part != "worker":
+        app = create_app(receiver, secret, database_url, client)
         waitress.serve(app, host="127.0.0.1", port=int(port), threads=16, _quiet=True)
     threading.Event().wait()
 

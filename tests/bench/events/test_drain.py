@@ -22,7 +22,7 @@ from tests.services import wait_until
 from webapp.base import outbound
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import DeliveryState
-from webapp.records.events import CallbackEndpoint, EventDelivery
+from webapp.records.events import EventDelivery
 
 pytestmark = pytest.mark.bench
 ENDPOINTS, EACH = 40, 50
@@ -99,12 +99,7 @@ def queued(app: Flask, origin: str) -> list[str]:
         form, now = make_form(make_account().id), utc_now()
         rows = []
         for number in range(ENDPOINTS):
-            host = f"host-{number}:443"
-            subscription = subscribe(form, f"{origin}/{number}", host=host)
-            endpoint = update(CallbackEndpoint).where(
-                CallbackEndpoint.id == subscription.endpoint_id
-            )
-            db.session.execute(endpoint.values(host=host))
+            subscription = subscribe(form, f"{origin}/{number}", host=f"host-{number}:443")
             rows += [delivery_row(subscription, next_at=now, attempts=0) for _ in range(EACH)]
         db.session.execute(insert(EventDelivery), rows)
         db.session.commit()

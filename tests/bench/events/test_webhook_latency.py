@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import urlencode
 
 import pytest
 from flask import Flask
@@ -19,10 +18,11 @@ from sqlalchemy import select
 from tests.bench.ceiling import make_table
 from tests.bench.events.receiving import Receiver, receiving
 from tests.bench.figures import Table, quantile
-from tests.bench.servers import answers, exchange, served, started
-from tests.bench.work import FORM_TYPE, answered, connected, new_form
-from tests.command import DATA_KEYS, askback
+from tests.bench.servers import answers, served, started
+from tests.bench.work import answered, connected, new_form
+from tests.command import DATA_KEYS, askback_here
 from tests.jobs.receiving import new_secret, subscribe
+from tests.proof.killing import ANSWERED, Target, exchange
 from tests.services import free_port, postgresql_database, wait_until
 from webapp.app.factory import create_app
 from webapp.base.config import Settings
@@ -35,7 +35,6 @@ pytestmark = pytest.mark.bench
 
 BLOCKS, BLOCK = 4, 100
 PAUSE_SECONDS = 0.05
-HEADERS = {"Content_Type": FORM_TYPE.split(": ")[1]}
 
 
 class Sent(NamedTuple):
@@ -76,23 +75,22 @@ def installation(
 ) -> Iterator[tuple[Flask, int]]:
     """An application for this process, and where `askback web` listens; a worker runs."""
     with postgresql_database(postgresql_url) as url:
-        port = free_port()
-        here = {"database_url": url, "port": port, "public_url": f"http://127.0.0.1:{port}"}
-        variables = {
+        target = Target({})
+        public_url = f"http://127.0.0.1:{target.port}"
+        target.variables |= {
             "DATABASE_URL": url,
             "REDIS_URL": redis_url,
             "SECRET_KEY": settings.secret_key,
             "DATA_KEYS": DATA_KEYS,
-            "PUBLIC_URL": here["public_url"],
-            "PORT": str(port),
+            "PUBLIC_URL": public_url,
             "ASKBACK_DATA": str(folder),
             "MCP_EVENTS_CALLBACK_ALLOWLIST": receiver.origin,
         }
-        assert askback("migrate", **variables).returncode == 0
+        assert askback_here("migrate", **target.variables).returncode == 0
+        here = {"database_url": url, "port": target.port, "public_url": public_url}
         app = create_app(settings.model_copy(update=here))
-        with started("webapp", "web", **variables), started("webapp", "worker", **variables):
-            wait_until(lambda: answers(port), "starting the server")
-            yield app, port
+        with target.up(command="web"), started("webapp", "worker", **target.variables):
+            yield app, target.port
         with app.app_context():
             db.engine.dispose()
 
@@ -106,12 +104,15 @@ def bare_hop(
         make_table(db.engine)
         database_url = db.engine.url.render_as_string(hide_password=False)
     port = free_port()
-    arguments = [str(port), str(receiver.port), secret, database_url]
+    arguments = [str(port), receiver.origin, secret, database_url]
     with ExitStack() as stack:
         for part in parts:
             stack.enter_context(started("tests.bench.events.bare_hop", *arguments, part, redis_url))
         wait_until(lambda: answers(port), "starting the bare hop")
         yield port
+
+
+Block = tuple[Callable[[str], Sent], list[str]]
 
 
 def measure(
@@ -125,13 +126,15 @@ def measure(
     mine: list[Sent] = []
     hops: list[Sent] = []
     for _ in range(BLOCKS + 1):
-        mine += delivered(receiver, sends(app, ours, form))
-        hops += delivered(receiver, hops_to(bare))
-    verified = receiver.arrivals
+        for found, block in ((mine, sends(app, ours, form)), (hops, hops_to(bare))):
+            sent = paced(*block)
+            ids = {each.event_id for each in sent}
+            wait_until(lambda ids=ids: ids <= receiver.arrivals.keys(), "delivering")
+            found += sent
     page = [each.then - each.at for each in mine]
-    whole = [verified[each.event_id] - each.at for each in mine]
-    hop = [verified[each.event_id] - each.then for each in hops]
-    requested = [verified[each.event_id] - each.at for each in hops]
+    whole = [receiver.arrivals[each.event_id] - each.at for each in mine]
+    hop = [receiver.arrivals[each.event_id] - each.then for each in hops]
+    requested = [receiver.arrivals[each.event_id] - each.at for each in hops]
     for share, goal in ((0.5, "≤ 2×"), (0.99, "≤ 3×")):
         took, shown, least, bare_whole = (
             1000 * quantile(sorted(each[BLOCK:]), share)  # the first block warms up
@@ -145,13 +148,7 @@ def measure(
         table.add(label, f"{took / least:.2f}×", goal, detail)
 
 
-def delivered(receiver: Receiver, sent: list[Sent]) -> list[Sent]:
-    """The same, once all are verified."""
-    wait_until(lambda: {each.event_id for each in sent} <= receiver.arrivals.keys(), "delivering")
-    return sent
-
-
-def sends(app: Flask, port: int, form: Any) -> list[Sent]:
+def sends(app: Flask, port: int, form: Any) -> Block:
     """A block of responses to one form."""
     with app.app_context():
         keys = answered(form, BLOCK)
@@ -160,29 +157,28 @@ def sends(app: Flask, port: int, form: Any) -> list[Sent]:
             ResponseSession.key_hash.in_(hashes)
         )
         events = {hashes[each]: event_id_of(row_id) for each, row_id in db.session.execute(found)}
-    path = f"/r/{form.share_token}/check"
+    target = Target({}, port)
 
     def send(key: str) -> Sent:
-        body = urlencode({"session": key, "lang": "en", "website": "", "name": "Robin"})
         began = time.monotonic()
-        status, _ = exchange(port, "POST", path, body, Cookie=f"askback_r={key}", **HEADERS)
-        assert status in (200, 303)
+        fields = {"lang": "en", "website": "", "name": "Robin"}
+        assert target.post(f"/r/{form.share_token}/check", key, **fields) in ANSWERED
         return Sent(events[key], began, time.monotonic())
 
-    return paced(send, keys)
+    return send, keys
 
 
-def hops_to(port: int) -> list[Sent]:
+def hops_to(port: int) -> Block:
     """A block of bare hops."""
 
     def send(event_id: str) -> Sent:
         began = time.monotonic()
-        status, enqueued = exchange(port, "POST", f"/hop/{event_id}")
-        assert status == 200
-        return Sent(event_id, began, float(enqueued))
+        answer = exchange(port, "POST", f"/hop/{event_id}")
+        assert answer.status == 200
+        return Sent(event_id, began, float(answer.body))
 
     moment = time.monotonic_ns()
-    return paced(send, [f"evt_{moment + number}" for number in range(BLOCK)])
+    return send, [f"evt_{moment + number}" for number in range(BLOCK)]
 
 
 def paced(send: Callable[[str], Sent], names: list[str]) -> list[Sent]:

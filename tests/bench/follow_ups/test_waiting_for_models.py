@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from statistics import median
-from typing import Any
 from urllib.parse import urlencode
 
 import pytest
@@ -23,11 +23,12 @@ from sqlalchemy import update
 
 from tests.bench.figures import Table, quantile, turn_about
 from tests.bench.load import Measured, load
-from tests.bench.servers import exchange, served
-from tests.bench.work import CONNECTIONS, Work, new_form, new_token
+from tests.bench.servers import served
+from tests.bench.work import CONNECTIONS, Work, new_form
 from tests.databases import both_databases
 from tests.followups.model_server import ModelServer, hanging, model_server
 from tests.proof.follow_ups.people import SHORT
+from tests.proof.killing import Target
 from webapp.answers.answering import answer_question
 from webapp.base.config import Settings
 from webapp.base.database import db, utc_now
@@ -41,98 +42,67 @@ ROUNDS = int(os.environ.get("ASKBACK_BENCH_ROUNDS", "5"))
 PEOPLE = 3  # one after the other on each connection of the others
 PAUSE = 0.1  # seconds of theirs after a page
 ARRIVING_SECONDS = 3.0
-LOOKING_AFTER = 1.5  # seconds
 MOST_SECONDS = 4.5
-FORM_TYPE = {"Content_Type": "application/x-www-form-urlencoded", "HX_Request": "true"}
 
 
 @dataclass
 class Installation:
-    """One database; `asking` is a form whose follow-ups a model writes, the others have none.
-
-    quiet  has no answers, and an agent that waits for them
-    """
+    """One database; `asking` is a form whose follow-ups a model writes, the others have none."""
 
     work: Work
     settings: Settings
     model: ModelServer
     share_tokens: Sequence[str]
-    asking: Any
-    quiet: Any
-    agent_token: str
+    asking: str
     pages: list[tuple[int, float]] = field(default_factory=list)  # status and seconds
-    looks: list[float] = field(default_factory=list)  # of the agent, seconds
 
     def alone(self) -> Measured:
         with self._server() as port:
-            self._others(port, people=1)
             return self._others(port)
 
     def beside(self) -> Measured:
-        sessions = self._answered(WAITING)
-        with self._server() as port, ThreadPoolExecutor(WAITING + 1) as pool:
-            self._others(port, people=1)  # the first of all; nobody waited for a model yet
-            calls = [
-                pool.submit(self._wait, port, session, number * ARRIVING_SECONDS / WAITING)
-                for number, session in enumerate(sessions)
-            ]
-            looking = pool.submit(self._look, port)
+        with self.work.app.app_context():
+            sessions = [new_session_key() for _ in range(WAITING)]
+            for session in sessions:  # an answer that nothing is decided about yet
+                given = {"answer_text": SHORT, "answer_key": secrets.token_urlsafe(16)}
+                answer_question(self.asking, session, position=0, **given, now=utc_now())
+        with self._server() as port, ThreadPoolExecutor(WAITING) as pool:
+            afters = (number * ARRIVING_SECONDS / WAITING for number in range(WAITING))
+            calls = pool.map(partial(self._wait, Target({}, port)), sessions, afters)
             measured = self._others(port)
-            self.pages += [call.result() for call in calls]
-            self.looks.append(looking.result())
+            self.pages += calls
         return measured
 
     @contextmanager
     def _server(self) -> Iterator[int]:
+        """Which has answered a few already."""
         named = {name.upper(): value for name, value in self.model.settings().items()}
         with served("askback", 1, self.settings, **named) as ports:
-            yield next(iter(ports))
+            (port,) = ports
+            self._others(port, people=1)
+            yield port
 
     def _others(self, port: int, *, people: int = PEOPLE) -> Measured:
         return load([port], self.work.people(self.share_tokens, people), pause=PAUSE)
 
-    def _answered(self, count: int) -> list[str]:
-        """Sessions with an answer that nothing is decided about yet."""
-        with self.work.app.app_context():
-            sessions = [new_session_key() for _ in range(count)]
-            for session in sessions:
-                answer_question(
-                    self.asking.share_token,
-                    session,
-                    position=0,
-                    answer_text=SHORT,
-                    answer_key=secrets.token_urlsafe(16),
-                    now=utc_now(),
-                )
-        return sessions
-
-    def _wait(self, port: int, session: str, after: float) -> tuple[int, float]:
+    def _wait(self, target: Target, session: str, after: float) -> tuple[int, float]:
         time.sleep(after)
         began = time.perf_counter()
-        path, body = f"/r/{self.asking.share_token}/q/1/next", urlencode({"session": session})
-        status, _ = exchange(port, "POST", path, body, **FORM_TYPE)
-        return status, time.perf_counter() - began
-
-    def _look(self, port: int) -> float:
-        """Seconds of an agent's wait of one second."""
-        time.sleep(LOOKING_AFTER)
-        began = time.perf_counter()
-        path, bearer = f"/api/agent/asks/{self.quiet.id}/answers?wait=1", self.agent_token
-        assert exchange(port, "GET", path, Authorization=f"Bearer {bearer}")[0] == 200
-        return time.perf_counter() - began
+        body = urlencode({"session": session})
+        page = target.call("POST", f"/r/{self.asking}/q/1/next", body, **{"HX-Request": "true"})
+        return page.status, time.perf_counter() - began
 
 
 @pytest.fixture
 def installation(app: Flask, settings: Settings, work: Work) -> Iterator[Installation]:
     share_tokens = [new_form(work).share_token for _ in range(CONNECTIONS)]
-    asking, quiet = new_form(work, followUpMode="deep_dive"), new_form(work)
+    asking = new_form(work, followUpMode="deep_dive")
     with app.app_context(), model_server(hanging()) as model:
-        told = f"small-model at {model.host}"
-        db.session.execute(update(Form).where(Form.id == asking.id).values(follow_up_writer=told))
+        writer = f"small-model at {model.host}"
+        db.session.execute(update(Form).where(Form.id == asking.id).values(follow_up_writer=writer))
         db.session.commit()
-        token = new_token(quiet)
         db.session.remove()
-        yield Installation(work, settings, model, share_tokens, asking, quiet, token)
+        yield Installation(work, settings, model, share_tokens, asking.share_token)
 
 
 def test_answers_alongside_a_hanging_model(installation: Installation, table: Table) -> None:
@@ -143,11 +113,10 @@ def test_answers_alongside_a_hanging_model(installation: Installation, table: Ta
     table.add(operation, f"{ratio:.2f}×", "≤ 2×", "; ".join(map(both, rounds)))
     seconds = sorted(seconds for _, seconds in installation.pages)
     print(f"pages of those who wait: p50 {quantile(seconds, 0.5):.2f}, most {seconds[-1]:.2f} s")
-    print(f"calls: {len(installation.model.asked)}; waits of an agent: {installation.looks}")
+    print(f"calls: {len(installation.model.asked)}")
     assert Counter(status for status, _ in installation.pages) == {200: WAITING * ROUNDS}
     assert 0 < len(installation.model.asked) < WAITING * ROUNDS  # the rules had their part
     assert seconds[-1] < MOST_SECONDS
-    assert min(installation.looks) > 0.9  # it waited, as there was a slot
 
 
 def both(pair: Sequence[Measured]) -> str:
