@@ -67,10 +67,10 @@ def test_completing_alongside_the_same_without_events(
             table.add("the same, processor", f"{before / after:.0%}", "", detail)
 
 
-def test_completing_as_a_use_case(table: Table, work: Work) -> None:
+def test_completing_as_a_use_case(settings: Settings, table: Table, work: Work) -> None:
     """The transaction alone, in one thread, every second time without the outbox."""
     for subscriptions in (0, 3):
-        before, after = one_by_one(work, subscriptions)
+        before, after = one_by_one(settings, work, subscriptions)
         detail = f"p50 {1000 * after[0]:.2f} to {1000 * before[0]:.2f} ms"
         detail += f"; processor {1000 * after[1]:.2f} to {1000 * before[1]:.2f} ms"
         reached = f"{before[0] / after[0]:.0%}"
@@ -91,18 +91,18 @@ def subscribed(work: Work, subscriptions: int, count: int = CONNECTIONS) -> list
     return forms
 
 
-def one_by_one(work: Work, subscriptions: int) -> list[tuple[float, float]]:
+def one_by_one(settings: Settings, work: Work, subscriptions: int) -> list[tuple[float, float]]:
     """Median seconds and seconds of the processor, without events and with them."""
     form = subscribed(work, subscriptions, count=1)[0]
     with work.app.app_context():
         keys = answered(form, count=2 * CALLS)
     taken: dict[bool, list[tuple[float, float]]] = {False: [], True: []}
     for events, key in zip(cycle(taken), keys, strict=False):
+        changed = settings.model_copy(update={"mcp_events_enabled": events})
+        work.app.config["SETTINGS"] = changed
         with work.app.app_context():
             began, used = time.perf_counter(), time.process_time()
-            complete_response(
-                form.share_token, key, responder_name="Robin", now=utc_now(), events=events
-            )
+            complete_response(form.share_token, key, responder_name="Robin", now=utc_now())
             took = time.perf_counter() - began, time.process_time() - used
         taken[events].append(took)
     return [tuple(map(median, zip(*taken[events][20:], strict=True))) for events in taken]
