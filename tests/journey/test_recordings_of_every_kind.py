@@ -37,7 +37,7 @@ def server(variables: dict[str, str], request: pytest.FixtureRequest) -> Iterato
     with ExitStack() as stack:
         for command in commands:
             stack.enter_context(killed_at_the_end(command, **variables))
-        wait_until(lambda: is_ready(variables["PUBLIC_URL"]), "being served", seconds=30)
+        wait_until(lambda: is_ready(variables["PUBLIC_URL"]), "being served", seconds=90)
         yield variables["PUBLIC_URL"], len(commands)
 
 

@@ -37,7 +37,7 @@ MINUTES = 4  # of the form: twelve seconds are those of a stranger
 CALLS = 20  # two are
 
 __all__ = ["beside", "place", "variables"]
-pytestmark = [pytest.mark.slow, both_empty_databases]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600), both_empty_databases]
 
 
 @dataclass
