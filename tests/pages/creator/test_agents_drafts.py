@@ -114,6 +114,14 @@ def muted(ann: Creator) -> list[str]:
     return [str(until) for until in found.values()]
 
 
+@pytest.mark.constants("webapp.pages.creator.request", PAGE_WRITES_RATE="1/minute")
+def test_mutes_count_as_writes(ann: Creator) -> None:
+    claude = connect_agent(ann, "Claude")
+    both = [ann.post(f"/connections/{claude}/{verb}").status_code for verb in ("mute", "unmute")]
+
+    assert both == [303, 429]
+
+
 @both_databases
 def test_drafts_of_a_muted_agent_arrive_quietly_until_it_is_unmuted(ann: Creator) -> None:
     claude, cursor = connect_agent(ann, "Claude"), connect_agent(ann, "Cursor")

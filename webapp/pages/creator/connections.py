@@ -20,7 +20,13 @@ from webapp.events import callbacks
 from webapp.events.endings import remove_callback
 from webapp.oauth import connections
 from webapp.pages.creator import fields, sign_in
-from webapp.pages.creator.request import acting, agent_names, creator_blueprint, creator_id
+from webapp.pages.creator.request import (
+    acting,
+    agent_names,
+    creator_blueprint,
+    creator_id,
+    limit_writes,
+)
 from webapp.pages.fragments import fragment, go_to, nothing_new, wants_fragment
 from webapp.records import forms
 from webapp.records.audit import AuditKind
@@ -148,6 +154,7 @@ def let_publish(grant_id: str) -> ResponseReturnValue:
 
 @bp.post("/<grant_id>/mute", endpoint="mute")
 @bp.post("/<grant_id>/unmute", endpoint="unmute")
+@limit_writes
 def set_muted(grant_id: str) -> Response:
     """Mute the drafts of an agent for a day, or unmute them; redirect to where the button was."""
     muted = request.path.endswith("/mute")
