@@ -4,7 +4,6 @@ import statistics
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 from urllib.parse import quote
 
 import orjson
@@ -16,7 +15,6 @@ from api.wire.types import wire_time
 from tests.bench.ceiling import PAGE
 from tests.bench.conftest import Bench
 from tests.bench.figures import BEFORE, Side
-from tests.bench.query_plans import steps_of
 from tests.bench.work import DRAFT, Work, connected
 from tests.bulk import analyze, copy_forms, store_answers
 from tests.databases import both_databases
@@ -64,9 +62,6 @@ def test_ten_new_answers_however_many_are_stored(app: Flask, bench: Bench) -> No
     for size, many in zip(SIZES[1:], more, strict=True):
         name = f"responses, 10 new, {size:,} stored"
         bench.table.add(name, relative(few, many), "within 15 % of 10")
-    with app.app_context():
-        touched = [steps_of(read_ten(bench.work, form_id)) for form_id in forms.values()]
-    bench.table.add("the same, rows touched", str(touched), "the same", "10 to 1,000,000 stored")
 
 
 def test_listing_forms_however_many_answers_they_hold(app: Flask, bench: Bench) -> None:
@@ -104,11 +99,6 @@ def new_since(app: Flask, work: Work, form_id: str, stamps: int) -> str:
     with app.app_context():
         since = wire_time(get_form(work.account_id, form_id).last_stamp - stamps)
     return f"/api/forms/{form_id}/responses?since={quote(since)}"
-
-
-def read_ten(work: Work, form_id: str) -> Callable[[], Any]:
-    form = get_form(work.account_id, form_id)
-    return partial(read_responses, form, form.last_stamp - 11)
 
 
 def relative(few: Side, many: Side) -> str:
