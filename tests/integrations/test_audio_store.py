@@ -10,6 +10,7 @@ import pytest
 
 from tests.services import free_port
 from tests.voice.s3_server import BUCKET, reached_at
+from webapp.base.data_folder import open_folder
 from webapp.base.database import utc_now
 from webapp.voice.audio_store import (
     CHUNK_BYTES,
@@ -142,3 +143,22 @@ def test_uploads_leave_room_on_the_disk(
     tmp_path: Path, free: int, size: int, *, room: bool
 ) -> None:
     assert FolderStore(tmp_path / "data", free).has_room(size) is room
+
+
+def test_an_erasure_may_remove_the_empty_folder_meanwhile(
+    store: AudioStore, put: Put, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    erased: list[Path] = []
+
+    def open_and_erase(folder: Path) -> None:
+        open_folder(folder)
+        if folder.name == "frm_1" and not erased:
+            folder.rmdir()
+            erased.append(folder)
+
+    monkeypatch.setattr("webapp.voice.audio_store.open_folder", open_and_erase)
+
+    put()
+
+    assert erased
+    assert keys(store) == {KEY}

@@ -111,20 +111,25 @@ class FolderStore(_Store):
 
     def put(self, key: str, path: Path) -> None:
         """Copy under another name, sync, and rename: under its key, a file is whole."""
-        target = self._folder / key
         with _storage_failures():
-            for folder in (self._data_folder, self._folder, target.parent):
-                open_folder(folder)
-            part = target.with_name(f"{target.name}.part")
             try:
-                shutil.copyfile(path, part)
-                part.chmod(0o600)
-                sync(part)
-                part.rename(target)
-            finally:
-                part.unlink(missing_ok=True)
-            for folder in (target.parent, self._folder, self._data_folder):
-                sync(folder)
+                self._write(self._folder / key, path)
+            except FileNotFoundError:  # an erasure removed the folder, which was empty
+                self._write(self._folder / key, path)
+
+    def _write(self, target: Path, path: Path) -> None:
+        for folder in (self._data_folder, self._folder, target.parent):
+            open_folder(folder)
+        part = target.with_name(f"{target.name}.part")
+        try:
+            shutil.copyfile(path, part)
+            part.chmod(0o600)
+            sync(part)
+            part.rename(target)
+        finally:
+            part.unlink(missing_ok=True)
+        for folder in (target.parent, self._folder, self._data_folder):
+            sync(folder)
 
     def read(self, key: str, start: int, end: int) -> ObjectPart:
         with _storage_failures():
