@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from sqlalchemy import update
 
 from jobs import transcribe, worker
 from jobs.queue import BEGUN, TRANSCRIPTIONS, WakeUpQueue, hand_over_recordings
@@ -17,6 +16,7 @@ from jobs.transcribe import Transcriber
 from tests.domain.voice.claims import answer_with, make_answered, make_waiting, stored
 from tests.event_factories import make_subscription
 from tests.factories import make_answer, make_form
+from tests.pages.respondent_client import set_columns, texts
 from tests.services import free_port, wait_until
 from tests.voice.audio_files import recording as audio_file
 from tests.voice.fake_whisper import fake_whisper
@@ -29,7 +29,6 @@ from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import DeliveryState, TranscriptState
 from webapp.records.accounts.models import Account
 from webapp.records.events import EventDelivery
-from webapp.records.forms import Form
 from webapp.records.responses.counters import DaySpending
 from webapp.records.responses.models import Answer
 from webapp.records.responses.recordings import Recording
@@ -125,36 +124,25 @@ def test_a_recording_is_looked_at_and_written_down(
     assert left_behind(app) == []
 
 
-@pytest.mark.parametrize(("chosen", "heard"), [("", "en"), ("pt-BR", "pt")])
-def test_an_engine_in_a_child_hears_the_chosen_language_else_that_of_the_questions(
-    app: Flask,
-    form: Any,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    chosen: str,
-    heard: str,
+def test_an_engine_in_a_child_hears_the_language_of_the_questions(
+    app: Flask, form: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     changed = {"transcriber": WHISPER, "transcriber_model": "tiny"}
     config = app.config["SETTINGS"].model_copy(update=changed)
     monkeypatch.setitem(app.config, "SETTINGS", config)
-    with app.app_context():
-        db.session.execute(update(Form).values(spoken_language=chosen))
-        db.session.commit()
     with fake_whisper(tmp_path / "libraries", monkeypatch):
         Transcriber(app, threads=1).take([BEGUN])
         wait_until(lambda: transcription.child.pid is not None, "loading the model")
         recording = recorded(app, form)
         work(app)
 
-    assert outcome(app, recording) == (DONE, f"tiny 1 {heard} 1 and more.")
+    assert outcome(app, recording) == (DONE, "tiny 1 en 1 and more.")
     assert left_behind(app) == []
 
 
 @pytest.mark.parametrize(
     ("sound", "named", "state"),
-    [  # by the engine that there is; only the host that its page named gets a recording
-        *(("silence", None, SILENT), ("voice", "", NONE), ("voice", "speech.example.org", NONE)),
-    ],
+    [("silence", None, SILENT), ("voice", "", NONE), ("voice", "speech.example.org", NONE)],
 )
 def test_neither_silence_nor_what_was_for_somebody_else_reaches_an_engine(
     app: Flask, form: Any, engine: SpeechEngine, sound: str, named: str | None, state: str
@@ -167,10 +155,7 @@ def test_neither_silence_nor_what_was_for_somebody_else_reaches_an_engine(
 
 
 def test_what_fails_is_tried_three_times_and_looked_at_once(
-    app: Flask,
-    form: Any,
-    use: Use,
-    monkeypatch: pytest.MonkeyPatch,
+    app: Flask, form: Any, use: Use, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked: list[AudioFormat] = []
 
@@ -187,34 +172,23 @@ def test_what_fails_is_tried_three_times_and_looked_at_once(
             work(app)
             work(app)  # not due yet
             assert len(engine.heard) == 3 - left
-            make_due(app)
+            set_columns(app, Recording, next_at=utc_now())
 
     assert outcome(app, recording) == (FAILED, None)
     assert len(looked) == 1
 
 
-def make_due(app: Flask) -> None:
-    with app.app_context():
-        later = Recording.next_at > utc_now()
-        db.session.execute(update(Recording).where(later).values(next_at=utc_now()))
-        db.session.commit()
-
-
-@pytest.mark.parametrize("of_all_forms", [False, True])
-def test_beyond_the_minutes_of_a_day_no_engine_is_asked(
-    app: Flask, form: Any, engine: SpeechEngine, use: Use, *, of_all_forms: bool
+def test_beyond_the_minutes_of_all_forms_no_engine_is_asked(
+    app: Flask, form: Any, engine: SpeechEngine, use: Use
 ) -> None:
-    use(engine, **{f"transcriber_minutes_per_day{'_total' * of_all_forms}": 1})
+    use(engine, transcriber_minutes_per_day_total=1)
     with app.app_context():
-        other = make_form(form.account_id) if of_all_forms else form
-    _, second = (
-        recorded(app, of, key=key * 24, make=make_answered, duration_ms=40_000)
-        for of, key in ((form, "a"), (other, "b"))
-    )
+        other = make_form(form.account_id)
+    for of, key in ((form, "a"), (other, "b")):
+        last = recorded(app, of, key=key * 24, make=make_answered, duration_ms=40_000)
     work(app)
 
-    assert len(engine.heard) == 1
-    assert outcome(app, second) == (WAITING, None)
+    assert (len(engine.heard), outcome(app, last)) == (1, (WAITING, None))
 
 
 @pytest.mark.parametrize(("seconds", "claimed_ms", "heard"), [(20.0, 1256, 0), (4.0, 1, 1)])
@@ -264,11 +238,6 @@ def test_one_that_is_withdrawn_meanwhile_leaves_nothing(
         assert db.session.query(Answer).count() == 0
 
 
-def running(app: Flask) -> Any:
-    """The threads of a process that writes down."""
-    return transcribe.transcribing(app, at_once=1)
-
-
 def test_a_wake_up_is_enough_and_the_answer_gets_its_words(
     app: Flask, form: Any, engine: SpeechEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -282,22 +251,17 @@ def test_a_wake_up_is_enough_and_the_answer_gets_its_words(
     with app.app_context():
         answer_with(recording, KEY)
         queued = complete_response(form.share_token, KEY, responder_name="", now=utc_now())
-    with running(app):
+    with transcribe.transcribing(app, at_once=1):
         time.sleep(0.3)
         with app.app_context():
             hand_over_recordings([recording])
         wait_until(lambda: outcome(app, recording) == (DONE, WORDS), "being written down")
-        wait_until(lambda: texts(app) == ["", WORDS], "filling the answer")
+        wait_until(lambda: texts(app) == [WORDS], "filling the answer")
 
     with app.app_context():
         assert queued
         delivery = db.session.get_one(EventDelivery, queued[0])
         assert (delivery.state, delivery.next_at <= utc_now()) == (DeliveryState.PENDING, True)
-
-
-def texts(app: Flask) -> list[str]:
-    with app.app_context():
-        return [row.answer_text for row in db.session.query(Answer).order_by(Answer.stamp)]
 
 
 def test_without_redis_the_sweeper_does_it_and_fills_what_a_killed_process_left(
@@ -316,8 +280,8 @@ def test_without_redis_the_sweeper_does_it_and_fills_what_a_killed_process_left(
         transcripts.settle_written(held, WORDS, now=utc_now())
         assert texts(app) == [""]
     other = recorded(app, form, key="o" * 24)
-    with running(app):
-        wait_until(lambda: texts(app) == ["", WORDS], "filling the answer")
+    with transcribe.transcribing(app, at_once=1):
+        wait_until(lambda: texts(app) == [WORDS], "filling the answer")
         wait_until(lambda: outcome(app, other) == (DONE, WORDS), "being written down")
 
 
@@ -338,7 +302,7 @@ def test_the_lease_is_renewed_while_an_engine_takes_long(
     with speech_engine(slow) as engine:
         use(engine)
         recording = recorded(app, form)
-        with running(app):
+        with transcribe.transcribing(app, at_once=1):
             wait_until(lambda: outcome(app, recording) == (DONE, WORDS), "being written down")
 
     assert leases[0] < leases[1]

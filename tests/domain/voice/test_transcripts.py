@@ -155,25 +155,14 @@ def try_again(form: Any, recording: str, clock: Clock, **changed: str) -> None:
     transcripts.try_again(**given, attachment_id=recording, now=clock.now)
 
 
-@pytest.mark.parametrize(
-    ("state", "transcriber", "code"),
-    [  # a host that its page did not name gets nothing
-        (FAILED, "other.example.org", "transcriber_changed"),
-        (DONE, HOST, "transcript_settled"),
-    ],
-)
-def test_another_try_gets_all_attempts_or_is_refused(
-    form: Any, clock: Clock, state: TranscriptState, transcriber: str, code: str
-) -> None:
-    again, recording = failed(form), failed(form, "o" * 24, transcript_state=state)
-    for _ in range(2):
-        try_again(form, again, clock)
-    assert state_of(again) == (WAITING, 0, clock.now)
+def test_what_was_written_down_is_not_tried_again(form: Any, clock: Clock) -> None:
+    recording = failed(form, transcript_state=DONE)
+    try_again(form, make_answered(form, "o" * 24), clock)  # one that waits stays as it is
     with pytest.raises(StateConflict) as caught:
-        try_again(form, recording, clock, transcriber=transcriber)
+        try_again(form, recording, clock)
 
-    assert caught.value.code == code
-    assert state_of(recording) == (state, 3, None)
+    assert caught.value.code == "transcript_settled"
+    assert state_of(recording) == (DONE, 3, None)
 
 
 def test_others_and_those_of_no_current_answer_are_not_found(form: Any, clock: Clock) -> None:
@@ -192,11 +181,11 @@ def test_others_and_those_of_no_current_answer_are_not_found(form: Any, clock: C
     assert is_not_found()
 
 
-def spoken(form: Any, position: int = 0, text: str = "") -> str:
+def spoken(form: Any, position: int = 0) -> str:
     """The id of a recording that waits and has an answer."""
     make_answer(form, KEY, position)
     recording = make_waiting(form, KEY, position=position)
-    answer_with(recording, KEY, text)
+    answer_with(recording, KEY)
     return recording
 
 
@@ -245,18 +234,15 @@ def test_late_words_are_a_new_answer_with_the_same_recording(form: Any, clock: C
     assert [each.answer_text for each in polled.answers] == [WORDS]
 
 
-@pytest.mark.parametrize("case", ["typed", "full"])
-def test_what_the_person_wrote_stays_and_a_full_form_keeps_words_alongside_the_recording(
-    form: Any, clock: Clock, monkeypatch: pytest.MonkeyPatch, case: str
+def test_a_full_form_keeps_words_alongside_the_recording(
+    form: Any, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    text = "It was Ann." if case == "typed" else ""
-    recording = spoken(form, text=text)
+    recording = spoken(form)
     written(clock)
-    if case == "full":
-        limit_form_bytes(monkeypatch, row_of(form).answer_bytes)
+    limit_form_bytes(monkeypatch, row_of(form).answer_bytes)
     conclude(recording, now=clock.now)
 
-    assert answers(form) == [(text, False)]
+    assert answers(form) == [("", False)]
     assert stored(recording).transcript == WORDS
     assert state_of(recording)[2] is None
 
