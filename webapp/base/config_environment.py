@@ -16,10 +16,6 @@ from webapp.base.data_folder import DEFAULT_FOLDER, embedded_secrets
 
 EXIT_CONFIGURATION = 78  # sysexits.h, EX_CONFIG
 NOT_UTF_8 = re.compile("[\ud800-\udfff]")  # os.environ decodes other bytes to these
-PACKAGES = {  # by service: its package, and the extra that installs it
-    config.OPENAI: ("openai", "ai"),
-    config.WHISPER: ("faster_whisper", "whisper"),
-}
 Lack: TypeAlias = tuple[str, str]  # a variable, and what is wrong with it
 
 
@@ -135,7 +131,7 @@ def _lacking(made: Settings) -> Iterator[Lack]:
         yield "TRANSCRIBER_MODEL", f"it is required by TRANSCRIBER={engine}"
     elif engine == config.WHISPER and _is_missing_folder(made.transcriber_model or ""):
         yield "TRANSCRIBER_MODEL", f"there is no folder {made.transcriber_model}"
-    if engine != config.NOBODY and (what := readers.lacking_package(engine, *PACKAGES[engine])):
+    if engine == config.WHISPER and (what := readers.lacking_whisper()):
         yield "TRANSCRIBER", what
     if provider != config.RULES and made.llm_model is None:
         yield "LLM_MODEL", f"it is required by LLM_PROVIDER={provider}"

@@ -193,13 +193,13 @@ def with_version(url: str) -> str:
     return url if urlsplit(url).path else f"{url}/v1"
 
 
-def lacking_package(provider: str, package: str, extra: str) -> str:
-    """Say which package the provider lacks, and how to install it; "" if it is installed."""
-    if find_spec(package):
+def lacking_whisper() -> str:
+    """Say how to install faster-whisper; "" if it is installed."""
+    if find_spec("faster_whisper"):
         return ""
     tool = f"{sys.executable} -m pip" if find_spec("pip") else "uv pip"
-    command = f'{tool} install --editable ".[{extra}]"'
-    return f"{provider} needs a package that is not installed: run {command}"
+    command = f'{tool} install --editable ".[whisper]"'
+    return f"whisper needs a package that is not installed: run {command}"
 
 
 def is_host(host: str) -> bool:
