@@ -82,7 +82,8 @@ def test_two_hashes_are_made_at_once_and_too_many_are_refused(
 
     with ThreadPoolExecutor(places) as pool:
         waiting = [pool.submit(credentials.password_hash, "password") for _ in range(places)]
-        wait_until(lambda: not credentials._places._value, "taking all places", seconds=10)
+        wait_until(lambda: not credentials._places._value, "taking all places", seconds=30)
+        wait_until(lambda: hasher.now == credentials.HASHING_THREADS, "hashing", seconds=30)
         with pytest.raises(TooBusy, match="Too many passwords"):
             credentials.password_hash("password")
         hasher.go_on.set()
@@ -104,7 +105,7 @@ class Hasher:
         with self.lock:
             self.now += 1
             self.most = max(self.most, self.now)
-        assert self.go_on.wait(20)
+        assert self.go_on.wait(100)
         with self.lock:
             self.now -= 1
         return True
