@@ -91,9 +91,10 @@ def _refusal(message: str, remedy: str = REMEDY) -> Unauthenticated:
 def get_ask_answers(ask_id: str) -> Response:
     """getAskAnswers: the answers after `since`, now or within `wait` seconds (200 AskAnswers)."""
     since, seconds = given_since(), wait_seconds("new answers")
+    token = current_token()  # the server reads on without `g`
 
     def read() -> tuple[FormRow, ResponsePage]:
-        form = agent_tokens.get_ask(current_token(), ask_id)
+        form = agent_tokens.get_ask(token, ask_id)
         return form, read_responses(form, since)
 
     waited = wait_for(
@@ -101,7 +102,7 @@ def get_ask_answers(ask_id: str) -> Response:
         read,
         lambda seen: seen[1].next_since != since,
         seconds,
-        account_id=current_token().account_id,
+        account_id=token.account_id,
         require_access=lambda: check_agent_token(now=utc_now()),
         has_changed=lambda before, now: now[0].status != before[0].status,
     )
