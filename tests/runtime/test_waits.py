@@ -16,7 +16,9 @@ from webapp.oauth.tokens import issue_token
 
 
 @pytest.mark.parametrize("door", ["drafts/{draft}", "agent/asks/{form}/answers"])
-def test_a_wait_lasts_until_something_is_new(app: Flask, settings: Settings, door: str) -> None:
+def test_a_wait_lasts_until_something_is_new(
+    app: Flask, settings: Settings, caplog: pytest.LogCaptureFixture, door: str
+) -> None:
     now, served = utc_now(), new_app(settings)
     with app.app_context():
         account_id = make_account().id
@@ -32,3 +34,4 @@ def test_a_wait_lasts_until_something_is_new(app: Flask, settings: Settings, doo
 
     assert answer.startswith(b"HTTP/1.1 200")
     assert time.monotonic() - began >= 1
+    assert not [each for each in caplog.records if each.levelname == "ERROR"]

@@ -21,6 +21,7 @@ from typing import IO, Any, NamedTuple, cast
 from urllib.parse import unquote_to_bytes
 
 from flask import Flask
+from sqlalchemy.exc import SQLAlchemyError
 from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.wsgi import FileWrapper
 
@@ -29,6 +30,7 @@ from webapp.app.refusals import refusal, refused_framing
 from webapp.app.streams import Message, Receive, Send, Streams, listening, wake_up
 from webapp.base.config import Settings
 from webapp.base.data_folder import spool_folder
+from webapp.base.errors import Outcome
 from webapp.web.form_body_limits import UPLOAD_BODY_MAX_BYTES, body_max_bytes
 from webapp.web.wakeups import WAITED, Parked, Wait, Wakeups
 
@@ -266,7 +268,10 @@ class Bridge:
         try:
             with self._app.request_context(environ):
                 return wait.look() is not None
+        except (Outcome, SQLAlchemyError):
+            return True
         except Exception:
+            log.exception("a wait failed")
             return True
 
     async def _send(self, answer: Answer, send: Send) -> None:
