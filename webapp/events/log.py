@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from enum import StrEnum
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
@@ -14,12 +13,7 @@ from webapp.base.vocabulary import DeliveryKind, DeliveryState
 from webapp.events.delivering import GONE_SUSPENDS
 from webapp.events.due import OPEN_AFTER_FAILURES
 from webapp.events.outbox import UNSETTLED, alive, session_id_of
-from webapp.records.events import (
-    CallbackEndpoint,
-    DeliveryAttempt,
-    EventDelivery,
-    EventSubscription,
-)
+from webapp.records import events
 from webapp.records.forms import Form
 from webapp.records.responses.models import ResponseSession
 
@@ -29,33 +23,28 @@ CHOICES_SHOWN = 200  # pairs of form and host to filter by
 WAITING_COUNTED = 1000  # for one endpoint
 
 Position = tuple[int, str]  # milliseconds of the creation, id
-_D, _S, _E, _A = EventDelivery, EventSubscription, CallbackEndpoint, DeliveryAttempt
+_D, _S = events.EventDelivery, events.EventSubscription
+_E, _A = events.CallbackEndpoint, events.DeliveryAttempt
+_R = ResponseSession
 _ACCOUNT = sa.bindparam("account_id", type_=sa.String)
 _ALIVE = alive(sa.bindparam("now", type_=UtcDateTime()))
 
 
-class StateGroup(StrEnum):
-    """Groups of delivery states by which creators filter."""
-
-    WAITING = "waiting"
-    DELIVERED = "delivered"
-    FAILED = "failed"
-    CANCELLED = "cancelled"
-
-
+FAILED = (DeliveryState.DROPPED, DeliveryState.ABANDONED)
+SENT_AGAIN = (DeliveryState.DELIVERED, *FAILED)
+# groups of delivery states by which creators filter
 STATES = {
-    StateGroup.WAITING: UNSETTLED,
-    StateGroup.DELIVERED: (DeliveryState.DELIVERED,),
-    StateGroup.FAILED: (DeliveryState.DROPPED, DeliveryState.ABANDONED),
-    StateGroup.CANCELLED: (DeliveryState.CANCELLED,),
+    "waiting": UNSETTLED,
+    "delivered": (DeliveryState.DELIVERED,),
+    "failed": FAILED,
+    "cancelled": (DeliveryState.CANCELLED,),
 }
-SENT_AGAIN = (DeliveryState.DELIVERED, DeliveryState.DROPPED, DeliveryState.ABANDONED)
 
 
 class DeliveryFilters(NamedTuple):
-    """Filters of the log; None applies no filter."""
+    """Filters of the log; None applies no filter. `group` is a key of STATES."""
 
-    group: StateGroup | None = None
+    group: str | None = None
     form_id: str | None = None
     host: str | None = None
 
@@ -77,17 +66,17 @@ _DELIVERIES = (
         sa.func.coalesce(_last.number, 0).label("tries"),
         _next_try.label("next_try"),
         _ALIVE.label("is_subscribed"),
-        _is_one_of(STATES[StateGroup.FAILED]).label("has_failed"),
-        (_is_event & ResponseSession.id.is_(None)).label("is_withdrawn"),
+        _is_one_of(FAILED).label("has_failed"),
+        (_is_event & _R.id.is_(None)).label("is_withdrawn"),
         sa.and_(
-            *(_is_event, ResponseSession.id.is_not(None), _is_one_of(SENT_AGAIN)),
+            *(_is_event, _R.id.is_not(None), _is_one_of(SENT_AGAIN)),
             *(_ALIVE, _S.suspended_at.is_(None), Form.deleted_at.is_(None)),
         ).label("may_be_sent_again"),
     )
     .join(Form, Form.id == _D.form_id)
     .join(_S, _S.id == _D.subscription_id)
     .join(_E, _E.id == _D.endpoint_id)
-    .outerjoin(ResponseSession, ResponseSession.id == _session_id)
+    .outerjoin(_R, _R.id == _session_id)
     .outerjoin(
         _last, (_last.delivery_id == _D.id) & (_last.number == _last_number.scalar_subquery())
     )
@@ -162,7 +151,9 @@ def send_again(account_id: str, delivery_id: str, *, now: datetime) -> str:
                 "The agent has no longer subscribed.",
                 "It can be sent again once the agent has renewed its subscription.",
             )
-        if not execute(_SESSION, session=session_id_of(found.event_id)).first():
+        # locked, so that a concurrent withdrawal comes first or cancels this delivery
+        response = sa.select(_R.id).where(_R.id == session_id_of(found.event_id))
+        if not execute(response.with_for_update(read=True, key_share=True)).first():
             raise StateConflict(
                 PageCode.RESPONSE_WITHDRAWN,
                 "The response was withdrawn or deleted.",
@@ -184,12 +175,6 @@ _SENT_BEFORE = (
         Form.deleted_at.is_(None),
     )
     .with_for_update(key_share=True, of=(_S, _D))
-)
-# locked, so that a concurrent withdrawal comes first or cancels this delivery
-_SESSION = (
-    sa.select(ResponseSession.id)
-    .where(ResponseSession.id == sa.bindparam("session"))
-    .with_for_update(read=True, key_share=True)
 )
 
 

@@ -105,7 +105,7 @@ def send_test(subscription_id: str) -> Response:
 def _filters() -> log.DeliveryFilters:
     """Read the filters from the query string; ignore invalid values."""
     group = request.args.get("state", "")
-    known = log.StateGroup(group) if group in set(log.StateGroup) else None
+    known = group if group in log.STATES else None
     typed = (request.args.get(name, "") for name in ("form", "host"))
     return log.DeliveryFilters(known, *(text if VALUE.fullmatch(text) else None for text in typed))
 
