@@ -257,10 +257,9 @@ def note_unverified(asked: Asked, answered: str, *, now: datetime) -> bool:
     with database.write_transaction():
         hold(asked)
         endpoint = endpoint_id(asked.account_id, asked.url)
-        others = database.execute(
-            _COUNT_OTHERS, account=asked.account_id, callback=endpoint, since=now - WAITS_FOR
-        )
-        if others.scalar_one() >= WAITING_MAX:
+        waiting = (_E.account_id == asked.account_id, _E.asked_at > now - WAITS_FOR)
+        others = sa.select(sa.func.count()).where(*waiting, _E.id != endpoint)
+        if database.execute(others).scalar_one() >= WAITING_MAX:
             return False
         store_endpoint(asked, now=now)
         waits = sa.update(_E).where(_E.id == endpoint, _E.confirmed_at.is_(None))
@@ -275,7 +274,8 @@ def require_confirmed(asked: Asked) -> None:
     Call it in the transaction that subscribes. raises InvalidInput `callback_failed`
     """
     endpoint = endpoint_id(asked.account_id, asked.url)
-    if not database.execute(_HOLD_CONFIRMED, callback=endpoint, grant=asked.grant_id).rowcount:
+    confirmed = sa.update(_E).where(_E.id == endpoint, _E.confirmed_at.is_not(None))
+    if not database.execute(confirmed.values(grant_id=asked.grant_id)).rowcount:
         message = "url: is not confirmed any more."
         remedy = "Send the same request again."
         raise InvalidInput(ErrorCode.CALLBACK_FAILED, message, remedy, field="url")
@@ -305,8 +305,8 @@ def confirm_callback(
         row = lock_callback(account_id, callback_id)
         if row.confirmed_at is not None:
             return
-        moments = {"moment": now, "since": now - WAITS_FOR}
-        if not database.execute(_CONFIRM, callback=callback_id, **moments).rowcount:
+        waits = sa.update(_E).where(_E.id == callback_id, _E.asked_at > now - WAITS_FOR)
+        if not database.execute(waits.values(confirmed_at=now, asked_at=None)).rowcount:
             raise _no_callback()
         try:
             check_callback_url(row.url, allowed_origins)
@@ -349,7 +349,9 @@ def hold(asked: Asked) -> int:
     raises  NotFound `form_not_found`; StateConflict `authentication_required`
     """
     database.execute(_LOCK_ACCOUNT, account=asked.account_id)
-    grant = database.execute(_HOLD_GRANT, grant=asked.grant_id).one_or_none()
+    grants = database.db.metadata.tables["oauth_grants"].c  # their model is in a layer above
+    held = sa.select(grants.revoked_at).where(grants.id == asked.grant_id)
+    grant = database.execute(held.with_for_update(read=True)).one_or_none()
     if grant is None or grant.revoked_at is not None:
         raise StateConflict(
             ErrorCode.AUTHENTICATION_REQUIRED,
@@ -359,41 +361,19 @@ def hold(asked: Asked) -> int:
     return lock_form(asked.account_id, asked.form_id)
 
 
-# the model of connections is in a layer above
-_GRANTS = sa.table(
-    "oauth_grants", sa.column("id", sa.String), sa.column("revoked_at", database.UtcDateTime)
-)
-_HOLD_GRANT = (
-    sa.select(_GRANTS.c.revoked_at)
-    .where(_GRANTS.c.id == sa.bindparam("grant"))
-    .with_for_update(read=True)
-)
 _LOCK_ACCOUNT = (
     sa.select(Account.id)
     .where(Account.id == sa.bindparam("account"))
     .with_for_update(key_share=True)
 )
 _MINE = _E.account_id == sa.bindparam("account")
-_THIS = _E.id == sa.bindparam("callback")
-_WAITS = _E.asked_at > sa.bindparam("since", type_=database.UtcDateTime)
 _LISTED = (
     sa.select(*(_E.id, _E.url, _E.host, _E.answered, _E.asked_at, _E.confirmed_at, _E.grant_id))
     .add_columns(Form.title)
     .outerjoin(Form, (Form.id == _E.asked_form_id) & Form.deleted_at.is_(None))
-    .where(_MINE, _E.confirmed_at.is_not(None) | _WAITS)
+    .where(_MINE, _E.confirmed_at.is_not(None) | (_E.asked_at > sa.bindparam("since")))
     .order_by(_E.confirmed_at.is_not(None), _E.confirmed_at, _E.asked_at, _E.id)
 )
 _ONE = sa.select(
     *(_E.url, _E.verified_at, _E.answered, _E.asked_at, _E.confirmed_at, _E.asked_form_id)
-).where(_MINE, _THIS)
-_CONFIRM = (
-    sa.update(_E)
-    .where(_THIS, _WAITS)
-    .values(confirmed_at=sa.bindparam("moment", type_=database.UtcDateTime), asked_at=None)
-)
-_COUNT_OTHERS = sa.select(sa.func.count(_E.id)).where(
-    _MINE, _E.id != sa.bindparam("callback"), _WAITS
-)
-_HOLD_CONFIRMED = (
-    sa.update(_E).where(_THIS, _E.confirmed_at.is_not(None)).values(grant_id=sa.bindparam("grant"))
-)
+).where(_MINE, _E.id == sa.bindparam("callback"))
