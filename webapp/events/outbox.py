@@ -7,11 +7,10 @@ same id.
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import sqlalchemy as sa
 from itsdangerous import BadData
-from sqlalchemy.orm import InstrumentedAttribute
 
 from webapp.base.database import built_once, execute, from_millis, insert_into, read_rows, to_millis
 from webapp.base.database.prepared_statements import all_rows
@@ -117,16 +116,12 @@ def unsettled(subscription_ids: Iterable[str]) -> sa.ColumnElement[bool]:
     )
 
 
-def alive(
-    now: datetime | sa.BindParameter[datetime] | sa.BindParameter[int],
-) -> sa.ColumnElement[bool]:
+def alive(now: Any) -> sa.ColumnElement[bool]:
     """Build the condition for subscriptions that have neither ended nor expired."""
     return sa.and_(EventSubscription.ended_at.is_(None), EventSubscription.expires_at > now)
 
 
-def has_subscriptions(
-    form_id: sa.BindParameter[str], now: sa.BindParameter[int]
-) -> sa.ColumnElement[bool]:
+def has_subscriptions(form_id: Any, now: Any) -> sa.ColumnElement[bool]:
     """Build the condition for forms with live subscriptions."""
     return sa.exists().where(EventSubscription.form_id == form_id, alive(now))
 
@@ -219,11 +214,7 @@ def watermark(subscription_id: str, form_id: str) -> int:
     return settled_until(lowest, newest=newest or 0)
 
 
-def lowest_unsettled(
-    subscription_id: InstrumentedAttribute[str] | sa.BindParameter[str],
-    *,
-    but: InstrumentedAttribute[int] | None = None,
-) -> Iterator[sa.Label[int | None]]:
+def lowest_unsettled(subscription_id: Any, *, but: Any = None) -> Iterator[sa.Label[int | None]]:
     """Yield one column per unsettled state: the lowest position of the subscription, by an index.
 
     but  the position of one delivery to leave out
