@@ -7,34 +7,20 @@ from typing import Any, NamedTuple, cast
 import orjson
 import sqlalchemy as sa
 
-from webapp.base.database import (
-    UtcDateTime,
-    among,
-    core_transaction,
-    execute,
-    on_sqlite,
-    read_rows,
-    tried_again,
-    write_transaction,
-)
+from webapp.base import database
+from webapp.base.database import execute, read_rows, tried_again, write_transaction
 from webapp.base.database.prepared_statements import all_rows, run_each
 from webapp.base.ownership import delete_in_batches
 from webapp.base.vocabulary import DeliveryFailure, DeliveryKind, DeliveryState
 from webapp.events import due, outbox
-from webapp.records.events import (
-    ERASED,
-    CallbackEndpoint,
-    DeliveryAttempt,
-    EventDelivery,
-    EventError,
-    EventSubscription,
-)
+from webapp.records import events
 from webapp.records.forms import Form
 
 SILENT_LOOKS = 5  # one look a second; if all find a lease unchanged, its process is dead
 ADVISORY_LOCK = 0x61736B64  # arbitrary; each claim holds it, on PostgreSQL only
 
-_D, _S, _E, _A = EventDelivery, EventSubscription, CallbackEndpoint, DeliveryAttempt
+_D, _S = events.EventDelivery, events.EventSubscription
+_E, _A = events.CallbackEndpoint, events.DeliveryAttempt
 _SENDING = _D.state == DeliveryState.SENDING
 _PENDING = _D.state == DeliveryState.PENDING
 
@@ -72,8 +58,8 @@ def claim(limit: int, room: due.Room, *, cursor_of: CursorOf, now: datetime) -> 
     endpoints. The first attempt fixes the body. A lease occupies its place until the attempt is
     settled or `Leases` releases it.
     """
-    with core_transaction() as connection:
-        if not on_sqlite():
+    with database.core_transaction() as connection:
+        if not database.on_sqlite():
             all_rows(connection, _LOCK, {"number": ADVISORY_LOCK})
         unsettled = map(due.Unsettled._make, all_rows(connection, due.UNSETTLED, {"moment": now}))
         chosen = [each.id for each in room.choose(limit, unsettled)]
@@ -92,10 +78,9 @@ def claim(limit: int, room: due.Room, *, cursor_of: CursorOf, now: datetime) -> 
 def _made_body(row: Any, cursor_of: CursorOf) -> str:
     """The JSON of an event, or of the message that a subscription was terminated."""
     if row.kind is DeliveryKind.TERMINATED:
-        forbidden = EventError.FORBIDDEN
-        reason = {"reason": "Access revoked"}
-        code = forbidden.code(row.error_profile)
-        error = {"code": code, "message": forbidden.message, "data": reason}
+        refusal, reason = events.EventError.FORBIDDEN, {"reason": "Access revoked"}
+        code = refusal.code(row.error_profile)
+        error = {"code": code, "message": refusal.message, "data": reason}
         return orjson.dumps({"type": "terminated", "error": error}).decode()
     # the cursor of an event comes after that event
     others = row.lowest_pending, row.lowest_sending
@@ -160,7 +145,7 @@ _DETAILS = (
     .join(_S, _S.id == _D.subscription_id)
     .join(_E, _E.id == _D.endpoint_id)
     .join(Form, Form.id == _D.form_id)
-    .where(among(_D.id, "ids"), _PENDING)
+    .where(database.among(_D.id, "ids"), _PENDING)
     # a locked row is probably being cancelled
     .with_for_update(of=_D, skip_locked=True)
 )
@@ -225,7 +210,7 @@ def settle(claimed: Claimed, result: AttemptResult, *, now: datetime) -> bool:
             _note_failure(claimed, result, gone_count, now)
         if claimed.kind is DeliveryKind.TERMINATED:
             ended = (_S.id == claimed.subscription_id, _S.ended_at.is_not(None))
-            execute(sa.update(_S).where(*ended).values(ERASED))
+            execute(sa.update(_S).where(*ended).values(events.ERASED))
         _note_attempt(claimed, result)
     return True
 
@@ -329,7 +314,7 @@ _LOCK_SUBSCRIPTION = (
     .where(_S.id == sa.bindparam("subscription"), sa.exists().where(_IS_HELD))
     .with_for_update(key_share=True, of=_S)
 )
-_MOMENT = UtcDateTime()
+_MOMENT = database.UtcDateTime()
 _NOTE_DELIVERED = (
     sa.update(cast(sa.Table, _S.__table__))
     .where(_S.id == sa.bindparam("subscription"))
