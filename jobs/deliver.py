@@ -2,16 +2,15 @@
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, suppress
 from functools import partial
-from typing import cast
 
-from flask import Flask, current_app
+from flask import Flask
 
-from jobs import queue
+from jobs.queue import DELIVERIES
 from jobs.worker import Worker, at_work
-from webapp.base.config import Settings, settings
+from webapp.base.config import settings
 from webapp.base.database import utc_now
 from webapp.base.outbound import Bounds, Reply, Unreachable
 from webapp.base.sealing import NoKey, cursor_key, sealer
@@ -29,12 +28,16 @@ log = logging.getLogger("askback.deliveries")
 
 
 class Deliverer(Worker[Claimed]):
-    """The worker that delivers in this process."""
+    """The worker that delivers in this process.
 
-    kind = queue.DELIVERIES
+    stop_seconds  time for running attempts, from `stop` or an earlier `refuse`
+    """
 
-    def __init__(self, app: Flask, threads: int) -> None:
+    queue = DELIVERIES
+
+    def __init__(self, app: Flask, threads: int, stop_seconds: float = 5) -> None:
         super().__init__(app, threads)
+        self._stop_seconds = stop_seconds
         self._served: dict[str, int] = {}
         self._leases = delivering.Leases()
         self._tidy_at = time.monotonic() + TIDY_SECONDS
@@ -70,6 +73,13 @@ class Deliverer(Worker[Claimed]):
             delivering.abandon_overflow(now=utc_now())
             delivering.bound_waits(now=utc_now())
 
+    def stop(self) -> None:
+        """Refuse, and wait for the running attempts; the leases of the others expire."""
+        self.refuse()
+        left = (self._refused_at or 0) + self._stop_seconds - time.monotonic()
+        with self._changed:
+            self._changed.wait_for(lambda: not self._running, max(0.0, left))
+
 
 def _share(claimed: Claimed, since: float) -> tuple[str, Lane]:
     """Return the account and lane of an attempt; a long-running attempt counts as slow."""
@@ -79,32 +89,14 @@ def _share(claimed: Claimed, since: float) -> tuple[str, Lane]:
     return claimed.account_id, lane
 
 
-def wake(delivery_id: str) -> None:
-    """Run a wake-up job: deliver whatever is due first."""
-    cast(Deliverer, current_app.extensions["deliverer"]).take_when_free(delivery_id)
-
-
-def init_app(app: Flask, config: Settings) -> None:
-    """Give the application its deliverer and its wake-up queues; starts nothing."""
-    queue.init_app(app, config)
-    app.extensions["deliverer"] = Deliverer(app, WORKER_THREADS)
-
-
-@contextmanager
-def sending(app: Flask, *, stop_seconds: float, start_after: float = 0) -> Iterator[Deliverer]:
-    """Deliver while the block runs, unless events are switched off.
-
-    start_after   seconds until the threads begin, and import RQ if Redis is configured
-    stop_seconds  time for running attempts, from the end of the block or an earlier `refuse`
-    """
-    deliverer: Deliverer = app.extensions["deliverer"]
+def sending(
+    app: Flask, *, stop_seconds: float, start_after: float = 0
+) -> AbstractContextManager[Deliverer]:
+    """Deliver while the block runs, unless events are switched off; parameters as of `at_work`."""
+    deliverer = Deliverer(app, WORKER_THREADS, stop_seconds)
     if not app.config["SETTINGS"].mcp_events_enabled:
         deliverer.refuse()
-    try:
-        with at_work(deliverer, start_after=start_after):
-            yield deliverer
-    finally:
-        deliverer.finish(stop_seconds)
+    return at_work(deliverer, start_after=start_after)
 
 
 def _attempted(claimed: Claimed) -> Callable[..., object]:

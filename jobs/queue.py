@@ -6,7 +6,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, cast
 
 from flask import Flask, current_app
 
@@ -17,18 +17,8 @@ if TYPE_CHECKING:
     from redis import Redis
 
 
-class Kind(NamedTuple):
-    """A queue of RQ and the function of its jobs, whose only argument is an id."""
-
-    name: str
-    function: str
-    extension: str
-
-
-DELIVERIES = Kind("askback-deliveries", "jobs.deliver.wake", "wake_up_queue")
-TRANSCRIPTIONS = Kind(
-    "askback-transcriptions", "jobs.transcribe.wake", "transcription_wake_up_queue"
-)
+DELIVERIES, TRANSCRIPTIONS = "askback-deliveries", "askback-transcriptions"
+WAKE = "jobs.queue.wake"  # the function of all jobs
 BEGUN = "begun"  # instead of an id, when somebody begins to record
 REDIS_SECONDS = 0.3  # to connect, and for each reply
 ENQUEUED_AT_ONCE = 64  # few wake-ups suffice: each takes any due work
@@ -43,12 +33,13 @@ log = logging.getLogger("askback.deliveries")
 class WakeUpQueue:
     """Passes the wake-ups of this process on, to Redis if it is configured.
 
-    take  without Redis: wakes the worker of this process, if there is one
+    take, take_when_free  wake the worker of this process, if there is one
     """
 
-    def __init__(self, redis_url: str | None, kind: Kind = DELIVERIES) -> None:
-        self.kind, self.redis_url = kind, redis_url
+    def __init__(self, redis_url: str | None, name: str = DELIVERIES) -> None:
+        self.name, self.redis_url = name, redis_url
         self.take: Callable[[Sequence[str]], None] = lambda ids: None
+        self.take_when_free: Callable[[str], None] = lambda each: None
         self._ids: deque[str] = deque(maxlen=ENQUEUED_AT_ONCE)
         self._arrived = threading.Event()
         self._starting = threading.Lock()
@@ -95,13 +86,13 @@ class WakeUpQueue:
 
         if self._client is None:
             self._client = self.client()
-        waiting = Queue(self.kind.name, connection=self._client, serializer=JSONSerializer)
+        waiting = Queue(self.name, connection=self._client, serializer=JSONSerializer)
         if waiting.count >= WAITING_IN_REDIS:
             return False
         wake_ups = [
             Queue.prepare_data(
-                self.kind.function,
-                (each,),
+                WAKE,
+                (self.name, each),
                 timeout=-1,  # a time-out would start a timer thread for each job
                 result_ttl=0,
                 ttl=WAKE_UP_SECONDS,
@@ -115,18 +106,23 @@ class WakeUpQueue:
 
 def init_app(app: Flask, config: Settings) -> None:
     """Give the application its own wake-up queues; starts and connects nothing."""
-    for kind in (DELIVERIES, TRANSCRIPTIONS):
-        app.extensions[kind.extension] = WakeUpQueue(config.redis_url, kind)
+    for name in (DELIVERIES, TRANSCRIPTIONS):
+        app.extensions[name] = WakeUpQueue(config.redis_url, name)
 
 
-def wake_up_queue(kind: Kind = DELIVERIES) -> WakeUpQueue:
-    """Return the queue of this kind of the current application."""
-    return cast(WakeUpQueue, current_app.extensions[kind.extension])
+def wake_up_queue(name: str) -> WakeUpQueue:
+    """Return the queue of this name of the current application."""
+    return cast(WakeUpQueue, current_app.extensions[name])
+
+
+def wake(name: str, each: str) -> None:
+    """Run a wake-up job: the worker of this process takes whatever is due first."""
+    wake_up_queue(name).take_when_free(each)
 
 
 def hand_over(delivery_ids: Sequence[str]) -> None:
     """Wake a worker for these deliveries soon; never blocks and never raises."""
-    wake_up_queue().hand_over(delivery_ids)
+    wake_up_queue(DELIVERIES).hand_over(delivery_ids)
 
 
 def hand_over_recordings(recording_ids: Sequence[str]) -> None:

@@ -10,11 +10,10 @@ from rq.job import Job
 from rq.serializers import JSONSerializer
 from rq.timeouts import TimerDeathPenalty
 
-from jobs.queue import DELIVERIES, TRANSCRIPTIONS, Kind, wake_up_queue
+from jobs.queue import WAKE, wake_up_queue
 
 WORKER_TTL = 60  # seconds; RQ notices a lost connection within this time
 RESTART_SECONDS = 1.0
-FUNCTIONS = {kind.name: kind.function for kind in (DELIVERIES, TRANSCRIPTIONS)}
 
 log = logging.getLogger("askback.deliveries")
 
@@ -27,7 +26,7 @@ class ThreadWorker(SimpleWorker):
 
     def execute_job(self, job: Job, queue: Queue) -> None:
         """Run only our own jobs: anybody who writes to Redis could name any function."""
-        if job.func_name == FUNCTIONS[queue.name]:
+        if job.func_name == WAKE:
             super().execute_job(job, queue)
         else:
             log.warning("a job of somebody else was dropped")
@@ -39,25 +38,21 @@ class ThreadWorker(SimpleWorker):
     def subscribe(self) -> None:
         """Subscribe to no commands: each worker would need a thread and a connection for them."""
 
-    def unsubscribe(self) -> None:
-        """Do nothing; see `subscribe`."""
 
-
-def work_until(app: Flask, ended: threading.Event, kind: Kind) -> None:
+def work_until(app: Flask, ended: threading.Event, name: str) -> None:
     """Take wake-ups, with a new worker whenever one ends: RQ workers quit on errors of Redis."""
-    for name in ("rq.worker", "rq.job", "rq.registry"):
+    for logger in ("rq.worker", "rq.job", "rq.registry"):
         # we log the loss of Redis ourselves, once
-        logging.getLogger(name).setLevel(logging.CRITICAL)
+        logging.getLogger(logger).setLevel(logging.CRITICAL)
     while not ended.is_set():
         try:
             with app.app_context():
-                client = wake_up_queue(kind).client(seconds=WORKER_TTL)
+                client = wake_up_queue(name).client(seconds=WORKER_TTL)
                 worker = ThreadWorker(
-                    [kind.name],
+                    [name],
                     connection=client,
                     worker_ttl=WORKER_TTL,
                     serializer=JSONSerializer,
-                    log_job_description=False,
                 )
                 worker.work(logging_level="CRITICAL")
         except Exception:

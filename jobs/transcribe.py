@@ -5,12 +5,11 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import cast
 
-from flask import Flask, current_app
+from flask import Flask
 from sqlalchemy.exc import SQLAlchemyError
 
 from jobs.queue import BEGUN, TRANSCRIPTIONS, hand_over
@@ -25,7 +24,6 @@ from webapp.voice.audio_inspection import TranscriptionFailed, look, sniff_file
 from webapp.voice.audio_store import audio_store
 from webapp.voice.transcription import get_ready, write_down
 
-EXTENSION = "transcriber"
 RENEW_SECONDS = 20.0
 UNDECLARED_MS = 5000  # beyond the claimed duration: more would use uncounted minutes
 
@@ -35,7 +33,7 @@ log = logging.getLogger("askback.transcripts")
 class Transcriber(Worker[transcripts.Claimed]):
     """The worker that transcribes in this process."""
 
-    kind = TRANSCRIPTIONS
+    queue = TRANSCRIPTIONS
 
     def __init__(self, app: Flask, threads: int) -> None:
         super().__init__(app, threads)
@@ -82,7 +80,7 @@ class Transcriber(Worker[transcripts.Claimed]):
         for recording in transcripts.read_steps(now=now):
             conclude_and_wake(recording)
 
-    def put_back(self) -> None:
+    def stop(self) -> None:
         """Return running work, because this process ends; on failure, the lease expires."""
         self.refuse()
         for claimed in self.running:
@@ -92,11 +90,6 @@ class Transcriber(Worker[transcripts.Claimed]):
     def _get_ready(self) -> None:
         with self.app.app_context():
             get_ready(settings())
-
-
-def wake(recording_id: str) -> None:
-    """Run a wake-up job: transcribe whatever is due first; for BEGUN, load the model."""
-    cast(Transcriber, current_app.extensions[EXTENSION]).take_when_free(recording_id)
 
 
 def conclude_and_wake(recording_id: str) -> None:
@@ -151,17 +144,9 @@ def _copy(claimed: transcripts.Claimed, data_folder: Path) -> Iterator[Path]:
         yield path
 
 
-@contextmanager
-def transcribing(app: Flask, *, at_once: int, start_after: float = 0) -> Iterator[Transcriber]:
-    """Inspect and transcribe recordings while the block runs.
-
-    at_once      the maximum number at a time
-    start_after  seconds until the threads begin, and import RQ if Redis is configured
-    """
-    transcriber = app.extensions[EXTENSION] = Transcriber(app, at_once)
+def transcribing(
+    app: Flask, *, at_once: int, start_after: float = 0
+) -> AbstractContextManager[Transcriber]:
+    """Inspect and transcribe recordings, `at_once` at most, while the block runs."""
     empty_spool(app.config["SETTINGS"].data_folder)  # left by killed processes
-    try:
-        with at_work(transcriber, start_after=start_after):
-            yield transcriber
-    finally:
-        transcriber.put_back()
+    return at_work(Transcriber(app, at_once), start_after=start_after)

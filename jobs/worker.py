@@ -6,12 +6,12 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from flask import Flask
 from sqlalchemy.exc import SQLAlchemyError
 
-from jobs.queue import Kind, wake_up_queue
+from jobs.queue import wake_up_queue
 
 SWEEP_SECONDS = 1.0
 LOG_SECONDS = 60.0  # between two log lines about the same failure
@@ -19,6 +19,7 @@ STORE_TRIES = 5  # if the database fails, while the lease lasts
 STORE_PAUSE_SECONDS = 1.0
 
 T = TypeVar("T", bound=Hashable)
+W = TypeVar("W", bound="Worker[Any]")
 
 log = logging.getLogger("askback.jobs")
 
@@ -27,9 +28,11 @@ class Worker(ABC, Generic[T]):
     """Runs at most `threads` attempts at a time, each in a thread, and renews their leases.
 
     It looks for work when woken, when an attempt ends, and every second.
+
+    queue  the name of the queue whose wake-ups it takes
     """
 
-    kind: Kind
+    queue: str
 
     def __init__(self, app: Flask, threads: int) -> None:
         self.app = app
@@ -52,6 +55,10 @@ class Worker(ABC, Generic[T]):
     @abstractmethod
     def sweep(self) -> None:
         """Renew leases and tidy up, every second. Runs in an application context."""
+
+    @abstractmethod
+    def stop(self) -> None:
+        """Refuse, and leave nothing to this process, because it ends."""
 
     @property
     def running(self) -> dict[T, float]:
@@ -77,13 +84,6 @@ class Worker(ABC, Generic[T]):
             self._refused_at = time.monotonic()
         self.ended.set()
         self.take([])
-
-    def finish(self, seconds: float) -> bool:
-        """Refuse; wait for attempts until `seconds` after the refusal; False if any remain."""
-        self.refuse()
-        left = (self._refused_at or 0) + seconds - time.monotonic()
-        with self._changed:
-            return self._changed.wait_for(lambda: not self._running, max(0.0, left))
 
     def work(self) -> None:
         """Work until nothing is due and nothing runs."""
@@ -161,25 +161,28 @@ class Worker(ABC, Generic[T]):
 
 
 @contextmanager
-def at_work(worker: Worker[T], *, start_after: float) -> Iterator[None]:
-    """Run the worker while the block runs, with an RQ thread if Redis is configured."""
-    app, kind = worker.app, worker.kind
+def at_work(worker: W, *, start_after: float) -> Iterator[W]:
+    """Run the worker while the block runs, with an RQ thread if Redis is configured.
+
+    start_after  seconds until the threads begin, and import RQ
+    """
+    app, name = worker.app, worker.queue
 
     def begin() -> None:
         with app.app_context():
-            wake_ups = wake_up_queue(kind)
-        wake_ups.take = worker.take
+            wake_ups = wake_up_queue(name)
+        wake_ups.take, wake_ups.take_when_free = worker.take, worker.take_when_free
         if worker.ended.wait(start_after):
             return
         if wake_ups.redis_url is not None:
             from jobs.rq_worker import work_until  # takes long to import
 
-            arguments = (app, worker.ended, kind)
+            arguments = (app, worker.ended, name)
             threading.Thread(target=work_until, args=arguments, name="taking", daemon=True).start()
         worker.run()
 
-    threading.Thread(target=begin, name=kind.name, daemon=True).start()
+    threading.Thread(target=begin, name=name, daemon=True).start()
     try:
-        yield
+        yield worker
     finally:
-        worker.refuse()
+        worker.stop()

@@ -32,11 +32,9 @@ def allow(app: Flask, monkeypatch: pytest.MonkeyPatch) -> Allow:
 
 
 @pytest.fixture
-def deliverer(app: Flask, monkeypatch: pytest.MonkeyPatch) -> Deliverer:
+def deliverer(app: Flask) -> Deliverer:
     """One of its own, with the threads of a process."""
-    made = Deliverer(app, threads=16)
-    monkeypatch.setitem(app.extensions, "deliverer", made)
-    return made
+    return Deliverer(app, threads=16)
 
 
 @pytest.fixture

@@ -243,7 +243,7 @@ def test_a_wake_up_is_enough_and_the_answer_gets_its_words(
 ) -> None:
     monkeypatch.setattr(worker, "SWEEP_SECONDS", 60)
     waiting = WakeUpQueue(None, TRANSCRIPTIONS)
-    monkeypatch.setitem(app.extensions, TRANSCRIPTIONS.extension, waiting)
+    monkeypatch.setitem(app.extensions, TRANSCRIPTIONS, waiting)
     with app.app_context():
         make_subscription(form)
         make_answer(form, KEY)
@@ -269,7 +269,7 @@ def test_without_redis_the_sweeper_does_it_and_fills_what_a_killed_process_left(
 ) -> None:
     monkeypatch.setattr(worker, "SWEEP_SECONDS", 0.05)
     nowhere = WakeUpQueue(f"redis://127.0.0.1:{free_port()}/0", TRANSCRIPTIONS)
-    monkeypatch.setitem(app.extensions, TRANSCRIPTIONS.extension, nowhere)
+    monkeypatch.setitem(app.extensions, TRANSCRIPTIONS, nowhere)
     with app.app_context():
         make_answer(form, KEY)
     recording = recorded(app, form)
@@ -316,7 +316,7 @@ def test_a_process_that_stops_puts_back_what_it_has(app: Flask, form: Any, use: 
         thread = threading.Thread(target=stopping.work)
         thread.start()
         wait_until(lambda: bool(engine.heard), "being asked")
-        stopping.put_back()
+        stopping.stop()
         with app.app_context():
             found = stored(recording)
             assert (found.transcript_state, found.attempts, found.lease_until) == (WAITING, 0, None)

@@ -28,7 +28,6 @@ from webapp.base.vocabulary import DeliveryState
 from webapp.events.delivering import Leases
 from webapp.records.events import EventDelivery
 
-pytestmark = pytest.mark.usefixtures("deliverer")
 JOBS = "rq:job:*"
 TIMES = 5  # one call alone could be late on a busy machine
 AT_ONCE = TIMES * queue.REDIS_SECONDS  # a request that asks a Redis that is away waits as long
@@ -41,7 +40,7 @@ def wakes(app: Flask, monkeypatch: pytest.MonkeyPatch) -> Any:
 
     def through(url: str | None) -> WakeUpQueue:
         made = WakeUpQueue(url)
-        monkeypatch.setitem(app.extensions, "wake_up_queue", made)
+        monkeypatch.setitem(app.extensions, queue.DELIVERIES, made)
         return made
 
     return through
@@ -143,7 +142,7 @@ def test_without_wake_ups_nobody_waits_and_everything_is_delivered(
     fault: str,
 ) -> None:
     if fault == "no thread of RQ":
-        monkeypatch.setattr(rq_worker, "work_until", lambda app, ended, kind: None)
+        monkeypatch.setattr(rq_worker, "work_until", lambda app, ended, name: None)
     elif fault == "no Redis":
         wakes(f"redis://127.0.0.1:{free_port()}/0")
     else:
@@ -186,10 +185,10 @@ def test_nothing_but_wake_ups_is_carried_out(
 ) -> None:
     folders = [str(tmp_path / "json"), str(tmp_path / "pickle")]
     for folder, serializer in zip(folders, (JSONSerializer, DefaultSerializer), strict=True):
-        Queue(queue.DELIVERIES.name, connection=own_redis, serializer=serializer).enqueue(
+        Queue(queue.DELIVERIES, connection=own_redis, serializer=serializer).enqueue(
             "os.mkdir", folder
         )
-    waiting = f"rq:queue:{queue.DELIVERIES.name}"
+    waiting = f"rq:queue:{queue.DELIVERIES}"
     with sending(app, stop_seconds=2):
         time.sleep(0.5)
         hand_over(app, due(app, place, count=3))

@@ -340,9 +340,9 @@ FURTHER: dict[str, Recipe] = {
 @pytest.fixture(autouse=True)
 def _nobody_delivers(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     """A thread that another test began may still wait for something to deliver."""
-    for kind in (DELIVERIES, TRANSCRIPTIONS):
+    for queue in (DELIVERIES, TRANSCRIPTIONS):
         nobody = SimpleNamespace(hand_over=lambda _ids: None)
-        monkeypatch.setitem(app.extensions, kind.extension, nobody)
+        monkeypatch.setitem(app.extensions, queue, nobody)
 
 
 def test_every_route_that_writes_has_its_deadlock(app: Flask) -> None:

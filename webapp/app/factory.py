@@ -10,7 +10,7 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response
 
 import api
-from jobs import deliver
+from jobs import queue
 from webapp.base import database, sealing
 from webapp.base.config import Settings
 from webapp.base.database import engine_options
@@ -136,7 +136,7 @@ def create_app(config: Settings) -> Flask:
         languages.init_app(app)
         themes.init_app(app)
     wakeups.init_app(app)
-    deliver.init_app(app, config)
+    queue.init_app(app, config)
     assets.init_app(app, ROOT / "static")
     for module in (deferred_writes, request_audit, filters, errors):
         module.init_app(app)

@@ -10,7 +10,7 @@ from flask import Flask
 from sqlalchemy import func, insert, select, update
 
 from jobs.deliver import sending
-from jobs.queue import WakeUpQueue, hand_over
+from jobs.queue import DELIVERIES, WakeUpQueue, hand_over
 from tests.bench.events.receiving import certificate, receiving, send
 from tests.bench.figures import Table
 from tests.databases import both_databases
@@ -45,7 +45,6 @@ def origin(
 
 
 @both_databases
-@pytest.mark.usefixtures("deliverer")
 def test_a_queue_is_drained(
     app: Flask,
     origin: str,
@@ -57,7 +56,7 @@ def test_a_queue_is_drained(
     allow(origin)
     on_sqlite = table.database == "SQLite"
     url = None if on_sqlite else request.getfixturevalue("redis_url")
-    monkeypatch.setitem(app.extensions, "wake_up_queue", WakeUpQueue(url))
+    monkeypatch.setitem(app.extensions, DELIVERIES, WakeUpQueue(url))
     rates = []
     with sending(app, stop_seconds=2):
         time.sleep(1)
