@@ -6,16 +6,14 @@ from flask.testing import FlaskClient
 
 from tests.factories import make_account
 from tests.oauth.flow import EMAIL, Flow, enter, register
-from webapp.oauth import registration
 from webapp.records.accounts.models import Account
 from webapp.web.limiter import limiter
 
 
 @pytest.fixture(autouse=True)
 def _fresh_process_memory(app: Flask) -> None:
-    """Limits and failed documents are remembered in the process, not in the database."""
+    """Limits are remembered in the process, not in the database."""
     limiter.reset()
-    registration.failures.clear()
 
 
 @pytest.fixture

@@ -22,15 +22,16 @@ from webapp.base.config import settings
 from webapp.base.database import release_connections, utc_now
 from webapp.base.text import token_hash
 from webapp.base.vocabulary import Scope
-from webapp.oauth.protocol import BODY_MAX_BYTES, described, served_resources, worded
+from webapp.oauth.protocol import served_resources, worded
 from webapp.oauth.registration import AUTH_METHODS, GRANT_TYPES, Refused, register_client
 from webapp.oauth.server import AUTHORIZE, server
 from webapp.records.audit import AuditKind
-from webapp.web import request_audit
+from webapp.web import limiter as limits, request_audit
 from webapp.web.extensions import csrf
 from webapp.web.hosts import origin_under
-from webapp.web.limiter import client_network, is_failure, limiter, seconds_to_wait
+from webapp.web.limiter import client_network, is_failure, limiter
 
+BODY_MAX_BYTES = 16 * 1024
 METADATA_KEPT_SECONDS = 300
 CLIENT_KEY_CHARS = 100  # how much of a client id the key of a limit contains
 RATE_OF_TOKENS = "600/minute"  # per client and network address
@@ -47,6 +48,13 @@ TOKEN_PARAMETERS = (
 )
 OPEN = {"Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "WWW-Authenticate"}
 ALLOWED_HEADERS = "authorization, content-type, mcp-protocol-version"
+
+REFUSAL = "The request cannot be read as one of this address."
+REFUSALS = {
+    404: "There is nothing at this address.",
+    405: "This address takes no such method; the Allow header names those that it takes.",
+    413: f"The body is larger than {BODY_MAX_BYTES // 1024} KiB.",
+}
 
 log = logging.getLogger("askback.oauth")
 
@@ -74,28 +82,27 @@ def open_to_all_origins(response: Response) -> Response:
 
 @bp.errorhandler(OAuth2Error)
 def oauth_error(error: OAuth2Error) -> Response:
-    """Answer with an error of RFC 6749 section 5.2."""
+    """Answer with an error of RFC 6749 section 5.2, or of RFC 7591 section 3.2.2."""
     status, body, headers = worded(error)()
     return _no_store(body, status, dict(headers))
-
-
-@bp.errorhandler(Refused)
-def registration_error(refusal: Refused) -> Response:
-    """Answer with a registration error of RFC 7591 section 3.2.2."""
-    body = {"error": refusal.error, "error_description": refusal.description}
-    return _no_store(body, HTTPStatus.BAD_REQUEST)
 
 
 @bp.errorhandler(HTTPException)
 def http_error(error: HTTPException) -> Response:
     """Answer any other HTTP error with an OAuth error."""
-    code, description = described(error)
+    code, said = "invalid_request", REFUSALS.get(error.code or 0, REFUSAL)
     own = {"Content-Type", "Content-Length"}
     headers = {name: value for name, value in error.get_headers() if name not in own}
     if isinstance(error, RateLimitExceeded):
-        headers["Retry-After"] = str(seconds_to_wait(error))
+        limit, seconds = limits.limit_in_words(error), limits.seconds_to_wait(error)
+        headers["Retry-After"], again = str(seconds), limits.time_in_words(seconds)
+        said = f"Too many requests came from here: {limit}. Try again in {again}."
+        code = "temporarily_unavailable"
+    elif error.code == HTTPStatus.INTERNAL_SERVER_ERROR:
+        # a request may have stored something before it failed, such as a spent code
+        code, said = "server_error", "Something broke on our side. Try again."
     status = error.code or HTTPStatus.BAD_REQUEST
-    return _no_store({"error": code, "error_description": description}, status, headers)
+    return _no_store({"error": code, "error_description": said}, status, headers)
 
 
 @bp.errorhandler(SQLAlchemyError)
@@ -198,8 +205,11 @@ def revoke() -> Response:
 )
 def register() -> Response:
     """Register a client (RFC 7591); anybody may."""
+    metadata = None  # if the body is no JSON
+    with suppress(ValueError, RecursionError):
+        metadata = json.loads(request.get_data())
     try:
-        body, g.is_new_client = register_client(_json_body(), now=utc_now())
+        body, g.is_new_client = register_client(metadata, now=utc_now())
     except Refused:
         _count_refusal()
         raise
@@ -255,13 +265,6 @@ def _check_token_request() -> None:
 
 def _printable(text: str) -> bool:
     return text.isascii() and text.isprintable()
-
-
-def _json_body() -> object:
-    try:
-        return json.loads(request.get_data())
-    except (ValueError, RecursionError) as error:
-        raise Refused("invalid_client_metadata", "Send one JSON object.") from error
 
 
 def _client_key() -> str:

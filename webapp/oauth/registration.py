@@ -4,9 +4,10 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, cast
 
+from authlib.oauth2 import OAuth2Error
 from sqlalchemy import select
 from werkzeug.datastructures import ResponseCacheControl
 from werkzeug.http import parse_cache_control_header
@@ -30,13 +31,14 @@ RENEWED_AFTER = timedelta(hours=1)  # far below the day that an unused client is
 ID_CHARS = 40  # the first 160 bits of a hash
 
 
-class Refused(Exception):
+class Refused(OAuth2Error):
     """The refusal of a client; `error` is a code of RFC 7591 section 3.2.2."""
 
     def __init__(self, error: str, description: str) -> None:
-        super().__init__(description)
-        self.error = error
-        self.description = description
+        super().__init__(description, error=error)
+
+    def __str__(self) -> str:
+        return str(self.description)
 
 
 def _no_metadata(description: str) -> Refused:
@@ -207,8 +209,6 @@ def _registered(
 
 BOUNDS = Bounds(body_bytes=5120)  # the draft recommends 5 KB
 KEPT_AT_LEAST, KEPT_AT_MOST = 60, 24 * 3600  # seconds
-FAILURE_KEPT = timedelta(seconds=60)
-FAILURES_MAX = 1000  # how many addresses are remembered as failed
 
 BAD_ADDRESS = "The address of this app is not one we accept."
 DOT_SEGMENT = re.compile(r"/(\.|%2e){1,2}(/|$)", re.IGNORECASE)
@@ -216,8 +216,6 @@ JSON_TYPE = re.compile(r"application/([a-z0-9.!#$&^_-]+\+)?json", re.IGNORECASE)
 SECRET_MEMBERS = ("client_secret", "client_secret_expires_at")
 # several mainstream hosts list their methods in the second member
 METHOD_MEMBERS = ("token_endpoint_auth_method", "token_endpoint_auth_methods_supported")
-# addresses that failed recently; to reload a page must not fetch them again
-failures: dict[str, tuple[datetime, str]] = {}
 
 
 def names_document(client_id: str) -> bool:
@@ -237,17 +235,8 @@ def load_document_client(client_id: str, *, now: datetime) -> OAuthClient:
     ).first()
     if known and known.fetched_until and known.fetched_until > now:
         return known
-    failed_at, reason = failures.get(client_id, (datetime.min.replace(tzinfo=UTC), ""))
-    if failed_at > now - FAILURE_KEPT:
-        raise _no_client(reason)
-    try:
-        reply = _fetch(client_id)
-        details = _document_details(client_id, reply)
-    except Refused as refusal:
-        if len(failures) >= FAILURES_MAX:
-            failures.clear()
-        failures[client_id] = now, refusal.description
-        raise
+    reply = _fetch(client_id)
+    details = _document_details(client_id, reply)
     with write_transaction():
         renewed = {
             "name": details.get("client_name", ""),

@@ -1,7 +1,5 @@
 """Clients whose id is the address of a document that describes them."""
 
-from datetime import timedelta
-
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
@@ -10,7 +8,6 @@ from sqlalchemy import update
 from tests.oauth.clients.documents import CLIENT_ID, HOST, REDIRECT, Site, document
 from tests.oauth.flow import Flow, change, count, leave, refused
 from webapp.base.database import utc_now
-from webapp.oauth import registration
 from webapp.oauth.models import OAuthClient
 
 NO_METHOD: dict[str, object] = {"token_endpoint_auth_method": None}
@@ -63,17 +60,13 @@ def test_an_old_document_is_fetched_again(app: Flask, agent: Flow, site: Site) -
     assert count(app, OAuthClient) == 1
 
 
-def test_a_failure_is_remembered_for_a_minute(agent: Flow, site: Site) -> None:
+def test_a_failure_is_not_remembered(agent: Flow, site: Site) -> None:
     site.status = 403
     page = ask(agent)
     site.status = 200
 
     assert "register itself" in page
     assert "CLIENT_DOCUMENTS=off" in page
-    assert REFUSED in ask(agent)
-    assert len(site.asked) == 1
-    at, reason = registration.failures[CLIENT_ID]
-    registration.failures[CLIENT_ID] = (at - timedelta(seconds=61), reason)
     assert "Let Document agent work" in ask(agent)
 
 
@@ -147,7 +140,6 @@ def test_what_is_no_small_json_document_is_refused(
 
     assert REFUSED in ask(agent)
     site.serve(document(), Content_Type="application/oauth-client+json; charset=utf-8")
-    registration.failures.clear()
     assert "Let Document agent work" in ask(agent)
 
 

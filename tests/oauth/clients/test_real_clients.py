@@ -12,7 +12,6 @@ from tests.oauth.flow import ALL_SCOPES, REDIRECT
 from tests.oauth.live import Installation, Person, installation
 from webapp.base.config import Settings
 from webapp.base.database import utc_now
-from webapp.oauth import registration
 from webapp.oauth.registration import create_client
 from webapp.web.limiter import limiter
 
@@ -22,7 +21,6 @@ def running(settings: Settings, tmp_path: Path) -> Iterator[Installation]:
     own = settings.model_copy(update={"database_url": f"sqlite:///{tmp_path}/clients.sqlite3"})
     with installation(own) as running:
         limiter.reset()
-        registration.failures.clear()
         yield running
 
 
