@@ -3,19 +3,15 @@
 import re
 import secrets
 from collections.abc import Iterable
-from http import HTTPStatus
 from urllib.parse import urlsplit
 
 from authlib.oauth2 import OAuth2Error
 from flask import request
-from flask_limiter import RateLimitExceeded
-from werkzeug.exceptions import HTTPException
 
 from webapp.base import config_readers
 from webapp.base.config import settings
 from webapp.base.vocabulary import Scope
 from webapp.web.hosts import origin_under
-from webapp.web.limiter import limit_in_words, seconds_to_wait, time_in_words
 
 CODE_PREFIX = "askac_"
 ACCESS_PREFIX = "askat_"
@@ -87,45 +83,20 @@ def named_resources(name: str) -> set[str]:
     }
 
 
-class InvalidTargetError(OAuth2Error):
-    """The request names a resource that is not ours or was not granted (RFC 8707 section 2)."""
-
-    error = "invalid_target"
-
-
-class LoginRequired(OAuth2Error):
-    """The client forbids a page, but nobody is signed in (OpenID Connect Core 3.1.2.6)."""
-
-    error = "login_required"
-    description = "Nobody is signed in, and the request forbids to ask."
-
-
-class ConsentRequired(OAuth2Error):
-    """The client forbids a page, but this server never remembers a consent."""
-
-    error = "consent_required"
-    description = "Consent is asked each time, and the request forbids to ask."
-
-
-BODY_MAX_BYTES = 16 * 1024
 # the characters of RFC 6749 section 5.2; a longer description repeats what a client sent
 DESCRIPTION = re.compile(r"[ !#-\[\]-~]{1,200}")
 GENERAL = {
     "access_denied": "The creator did not allow it.",
+    "consent_required": "Consent is asked each time, and the request forbids to ask.",
     "invalid_client": "The client is unknown or did not prove who it is.",
     "invalid_grant": "This token is unknown, expired or revoked; ask for consent again.",
     "invalid_request": "A parameter is missing, malformed or was sent more than once.",
     "invalid_scope": "A scope is unknown here, or wider than what was granted.",
+    "login_required": "Nobody is signed in, and the request forbids to ask.",
     "unsupported_grant_type": "The grant_type is neither authorization_code nor refresh_token.",
     "unsupported_response_type": "The response_type is not code, the only one offered.",
 }
 REFUSED = "The request was refused; read the documentation of this server."
-REFUSAL = "The request cannot be read as one of this address."
-REFUSALS = {
-    404: "There is nothing at this address.",
-    405: "This address takes no such method; the Allow header names those that it takes.",
-    413: f"The body is larger than {BODY_MAX_BYTES // 1024} KiB.",
-}
 
 
 def worded(error: OAuth2Error) -> OAuth2Error:
@@ -133,15 +104,3 @@ def worded(error: OAuth2Error) -> OAuth2Error:
     if not DESCRIPTION.fullmatch(error.description or ""):
         error.description = GENERAL.get(error.error, REFUSED)
     return error
-
-
-def described(error: HTTPException) -> tuple[str, str]:
-    """Return `error` and `error_description` for a refusal by Flask, the router or a rate limit."""
-    if isinstance(error, RateLimitExceeded):
-        limit, time = limit_in_words(error), time_in_words(seconds_to_wait(error))
-        said = f"Too many requests came from here: {limit}. Try again in {time}."
-        return "temporarily_unavailable", said
-    if error.code == HTTPStatus.INTERNAL_SERVER_ERROR:
-        # a request may have stored something before it failed, such as a spent code
-        return "server_error", "Something broke on our side. Try again."
-    return "invalid_request", REFUSALS.get(error.code or 0, REFUSAL)

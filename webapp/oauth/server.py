@@ -9,7 +9,7 @@ import logging
 from collections.abc import Collection
 from datetime import datetime, timedelta
 from http import HTTPStatus
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 from authlib.common.urls import add_params_to_uri
 from authlib.integrations.flask_oauth2 import AuthorizationServer
@@ -18,14 +18,14 @@ from authlib.oauth2 import OAuth2Error, OAuth2Request, rfc6749
 from authlib.oauth2.rfc7009 import RevocationEndpoint as BaseRevocationEndpoint
 from authlib.oauth2.rfc7636 import CodeChallenge
 from flask import Flask, Response, json, request
-from sqlalchemy import CursorResult, Update, exists, select, update
+from sqlalchemy import exists, select, update
 from sqlalchemy.orm import aliased
 
 from webapp.base.config import settings
-from webapp.base.database import db, utc_now, write_transaction
+from webapp.base.database import db, execute, utc_now, write_transaction
 from webapp.base.text import token_hash
 from webapp.base.vocabulary import RevokedReason, Scope, TokenKind
-from webapp.oauth import protocol, tokens
+from webapp.oauth import protocol, registration, tokens
 from webapp.oauth.connections import add_grant_event, set_trust
 from webapp.oauth.models import OAuthClient, OAuthCode, OAuthGrant, OAuthToken
 from webapp.records.accounts.models import Account
@@ -36,16 +36,12 @@ from webapp.web.hosts import ASKED_HOST, origin_under
 UNKNOWN_CODE = "Invalid 'code' in request."  # Authlib's words for a code that it does not find
 # how long a spent refresh token still works for parallel refreshes, if its successor is unused
 REFRESH_GRACE_SECONDS = 120
-CLIENT_AUTH_METHODS = ["none", "client_secret_basic", "client_secret_post"]
 
 TokenResponse = tuple[int, dict[str, Any], list[tuple[str, str]]]
 
 
 class S256Only(CodeChallenge):
     """PKCE with S256, required from every client; `plain` is refused (RFC 9700 section 2.1.1)."""
-
-    DEFAULT_CODE_CHALLENGE_METHOD = None
-    SUPPORTED_CODE_CHALLENGE_METHOD: ClassVar = ["S256"]
 
     def validate_code_challenge(self, grant: Any, redirect_uri: str) -> None:
         given = grant.request.payload.data
@@ -63,7 +59,7 @@ class AuthorizationCodeGrant(rfc6749.grants.AuthorizationCodeGrant):
     the refusal is sent. If the database fails, the code stays valid.
     """
 
-    TOKEN_ENDPOINT_AUTH_METHODS = CLIENT_AUTH_METHODS
+    TOKEN_ENDPOINT_AUTH_METHODS = registration.AUTH_METHODS
     # set by an authorization request; the trust is None if the page did not ask for it
     allowed_scope: str
     attests_publish: bool | None
@@ -131,7 +127,7 @@ class AuthorizationCodeGrant(rfc6749.grants.AuthorizationCodeGrant):
         refresh_scope = scope if Scope.OFFLINE_ACCESS in code.grant.scope.split() else None
         with write_transaction():
             unused = (OAuthCode.code_hash == code_hash, OAuthCode.used_at.is_(None))
-            if not _spend(update(OAuthCode).where(*unused).values(used_at=utc_now())):
+            if not execute(update(OAuthCode).where(*unused).values(used_at=utc_now())).rowcount:
                 _end_reused(grant_id, RevokedReason.CODE_REUSE, AuditKind.CODE_REUSED)
                 self.refused = rfc6749.InvalidGrantError(UNKNOWN_CODE)
             if self.refused is None:
@@ -150,7 +146,7 @@ class RefreshTokenGrant(rfc6749.grants.RefreshTokenGrant):
     is used.
     """
 
-    TOKEN_ENDPOINT_AUTH_METHODS = CLIENT_AUTH_METHODS
+    TOKEN_ENDPOINT_AUTH_METHODS = registration.AUTH_METHODS
     scope: str
     audience: str | None
 
@@ -190,7 +186,7 @@ class RefreshTokenGrant(rfc6749.grants.RefreshTokenGrant):
         with write_transaction():
             grant, now = _live_grant(grant_id), utc_now()  # the time is read under the lock
             unused = (OAuthToken.id == token_id, OAuthToken.rotated_at.is_(None))
-            first_use = _spend(update(OAuthToken).where(*unused).values(rotated_at=now))
+            first_use = execute(update(OAuthToken).where(*unused).values(rotated_at=now)).rowcount
             works = first_use or _is_parallel(token_id, now)
             if works:
                 # RFC 6749 section 6: the new refresh token keeps the whole scope
@@ -219,35 +215,30 @@ def _response_scope(granted: str, requested: str | None) -> str:
 def _asked_resources(among: Collection[str]) -> list[str]:
     """Return the resources in `among` that the request names, or all if it names none.
 
-    Raises InvalidTargetError for a name that matches none of them.
+    Raises `invalid_target` (RFC 8707 section 2) for a name that matches none of them.
     """
     # RFC 6749 section 3.1: a parameter without a value counts as omitted
     names = [name for name in request.values.getlist("resource") if name]
     meant = [protocol.named_resources(name).intersection(among) for name in names]
     if not all(meant):
         sentence = f"The resource has to be {' or '.join(among)}, or left out."
-        raise protocol.InvalidTargetError(sentence)
+        raise OAuth2Error(sentence, error="invalid_target")
     return [resource for resource in among if not meant or any(resource in each for each in meant)]
 
 
 def _narrowed(grant: OAuthGrant) -> str | None:
-    """Return the resources of a new token, None for all granted. Raises InvalidTargetError."""
+    """Return the resources of a new token, None for all granted. Raises `invalid_target`."""
     granted = grant.resource.split()
     served = [resource for resource in granted if resource in protocol.served_resources()]
     if not served:
         sentence = f"{grant.resource} is no longer served here; ask for consent again."
-        raise protocol.InvalidTargetError(sentence)
+        raise OAuth2Error(sentence, error="invalid_target")
     asked = _asked_resources(served)
     return None if asked == granted else " ".join(asked)
 
 
-def _spend(unused: Update) -> bool:
-    """Mark a code or refresh token as used; return False if another request was first."""
-    return bool(cast(CursorResult[Any], db.session.execute(unused)).rowcount)
-
-
 def _end_reused(grant_id: str, reason: RevokedReason, kind: AuditKind) -> None:
-    if tokens.revoke_grant(grant_id, reason, now=utc_now()):
+    if tokens.revoke_grants(OAuthGrant.id == grant_id, reason, now=utc_now()):
         _add_event(kind, db.session.get_one(OAuthGrant, grant_id))
 
 
@@ -360,7 +351,7 @@ class RevocationEndpoint(BaseRevocationEndpoint):
     Revoking a refresh token, or the last token that works, ends the connection.
     """
 
-    CLIENT_AUTH_METHODS = CLIENT_AUTH_METHODS
+    CLIENT_AUTH_METHODS = registration.AUTH_METHODS
 
     def check_params(self, oauth_request: Any, client: OAuthClient) -> None:
         if "token" not in oauth_request.form:
@@ -378,7 +369,8 @@ class RevocationEndpoint(BaseRevocationEndpoint):
             if kind is TokenKind.REFRESH or not tokens.revoke_access_token(
                 token_id, grant_id, now=now
             ):
-                tokens.revoke_grant(grant_id, RevokedReason.REVOKED_BY_CLIENT, now=now)
+                mine, reason = OAuthGrant.id == grant_id, RevokedReason.REVOKED_BY_CLIENT
+                tokens.revoke_grants(mine, reason, now=now)
             if was_live:
                 _add_event(AuditKind.TOKEN_REVOKED, db.session.get_one(OAuthGrant, grant_id))
 

@@ -17,7 +17,7 @@ from webapp.base.vocabulary import ClientKind, Scope
 from webapp.oauth.client_metadata import redirect_host, stays_on_this_computer, web_host
 from webapp.oauth.connections import has_consented
 from webapp.oauth.models import NAMELESS, OAuthClient
-from webapp.oauth.protocol import ConsentRequired, LoginRequired, name_permission, worded
+from webapp.oauth.protocol import name_permission, worded
 from webapp.oauth.registration import Refused, load_document_client, names_document
 from webapp.oauth.server import AUTHORIZE, AuthorizationCodeGrant, server
 from webapp.oauth.tokens import GRANT_SECONDS
@@ -136,7 +136,7 @@ def _check_characters() -> None:
 def _ask_to_sign_in() -> Response:
     if "none" in request.args.get("prompt", "").split():
         grant = cast(AuthorizationCodeGrant, server.get_consent_grant())
-        raise LoginRequired(redirect_uri=grant.redirect_uri)
+        raise OAuth2Error(error="login_required", redirect_uri=grant.redirect_uri)
     return cast(Response, login.unauthorized())
 
 
@@ -149,7 +149,7 @@ def _asked_grant() -> AuthorizationCodeGrant:
         load_document_client(client_id, now=utc_now())
     grant = cast(AuthorizationCodeGrant, server.get_consent_grant(end_user=_creator()))
     if "none" in request.args.get("prompt", "").split():
-        raise ConsentRequired(redirect_uri=grant.redirect_uri)
+        raise OAuth2Error(error="consent_required", redirect_uri=grant.redirect_uri)
     return grant
 
 
