@@ -26,7 +26,7 @@ from webapp.drafts import confirmations, editing, form_settings, publishing, rev
 from webapp.drafts.agent_tokens import make_agent_token
 from webapp.drafts.agreement import NOTHING_SHOWN, Agreement, Shown, WriterAgreement
 from webapp.oauth.models import OAuthClient, OAuthGrant
-from webapp.oauth.tokens import add_token, revoke_grant
+from webapp.oauth.tokens import add_token, revoke_grants
 from webapp.records import forms
 from webapp.records.accounts.credentials import password_hash
 from webapp.records.accounts.invites import make_invite
@@ -119,7 +119,7 @@ def creator(email: str, now: datetime) -> str:
 def arrive(now: datetime) -> None:
     """A creator who has nothing yet but a bad start: somebody copied the key of their agent."""
     grant_id = connect(creator(texts.NEWCOMER, now), "cursor", "Cursor", [*Scope], now)
-    revoke_grant(grant_id, RevokedReason.REFRESH_REUSE, now=now)
+    revoke_grants(OAuthGrant.id == grant_id, RevokedReason.REFRESH_REUSE, now=now)
     db.session.commit()
 
 

@@ -75,9 +75,6 @@ class OAuthClient(Base, ClientMixin):
     def redirect_uris(self) -> list[str]:
         return list(self.details["redirect_uris"])
 
-    def get_client_id(self) -> str:
-        return self.client_id
-
     def get_default_redirect_uri(self) -> str | None:
         """Return the only registered address; None if the request has to name one.
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
-from types import MappingProxyType
 from typing import Any, cast
 
 from sqlalchemy import ColumnElement, Table, exists, or_, select, update
@@ -10,7 +9,7 @@ from sqlalchemy import ColumnElement, Table, exists, or_, select, update
 from webapp.base import database
 from webapp.base.config import settings
 from webapp.base.errors import ErrorCode, StateConflict
-from webapp.base.ownership import OF_CONNECTION, delete_in_batches, table_of
+from webapp.base.ownership import delete_in_batches
 from webapp.base.text import token_hash
 from webapp.base.vocabulary import ClientKind, RevokedReason, Scope, SubscriptionEnd, TokenKind
 from webapp.events.endings import end_subscriptions
@@ -146,7 +145,7 @@ def store_client(
     *,
     now: datetime,
     secret_hash: str | None = None,
-    renewed: Mapping[str, object] = MappingProxyType({}),
+    renewed: Mapping[str, object] | None = None,
 ) -> OAuthClient:
     """Insert a client, or update only the `renewed` columns of the client with this id.
 
@@ -161,7 +160,9 @@ def store_client(
         "details": details,
         "created_at": now,
     }
-    adding = database.insert_into(cast(Table, OAuthClient.__table__)).values({**row, **renewed})
+    adding = database.insert_into(cast(Table, OAuthClient.__table__)).values(
+        row | dict(renewed or {})
+    )
     adding = adding.on_conflict_do_update(
         index_elements=["client_id"], set_=renewed or {"kind": kind}
     )
@@ -171,9 +172,9 @@ def store_client(
 
 
 def revoke_grants(which: ColumnElement[bool], reason: RevokedReason, *, now: datetime) -> bool:
-    """End the live grants that match, with the subscriptions and agent tokens they made.
+    """End the live grants that match, with their tokens, subscriptions and agent tokens.
 
-    Return whether any matched. The caller commits.
+    Return whether any matched; one that had ended before keeps its reason. The caller commits.
     """
     ended = database.db.session.scalars(
         update(OAuthGrant)
@@ -193,21 +194,11 @@ def revoke_grants(which: ColumnElement[bool], reason: RevokedReason, *, now: dat
     return bool(ended)
 
 
-def revoke_grant(grant_id: str, reason: RevokedReason, *, now: datetime) -> bool:
-    """End a grant with all its tokens; the caller commits.
-
-    Return False if it had ended before; the earlier reason stays then.
-    """
-    return revoke_grants(OAuthGrant.id == grant_id, reason, now=now)
-
-
 # long enough to distinguish late reuse from an unknown token
 SPENT_KEPT = timedelta(days=90)
 # SDKs reuse the client that they registered; a client stays while it has grants
 GRANT_KEPT = timedelta(days=180)
 UNUSED_CLIENT_KEPT = timedelta(hours=24)
-
-Dead = tuple[type[database.Base], ColumnElement[bool]]
 
 
 def purge_dead(now: datetime) -> Iterator[int]:
@@ -215,22 +206,17 @@ def purge_dead(now: datetime) -> Iterator[int]:
 
     Yields the number of deleted rows per batch. The caller may stop at any point and resume later.
     """
-    for model, which in _dead(now):
-        yield from delete_in_batches(database.db.metadata.tables[model.__tablename__], which)
-
-
-def _dead(now: datetime) -> list[Dead]:
-    spent, ended = now - SPENT_KEPT, now - GRANT_KEPT
-    idle_since = now - SESSION_IDLE
-    held = or_(
-        *(
-            exists().where(table_of(child).c[child.column] == OAuthGrant.id)
-            for child in OF_CONNECTION[:-1]
-        )
-    )
+    spent, ended, idle_since = now - SPENT_KEPT, now - GRANT_KEPT, now - SESSION_IDLE
     over = or_(OAuthGrant.revoked_at < ended, OAuthGrant.expires_at < ended)
-    unused = ~exists().where(OAuthGrant.client_pk == OAuthClient.id)
-    return [
+    children = (OAuthCode.grant_id, OAuthToken.grant_id)
+    has_children = or_(*(exists().where(grant_id == OAuthGrant.id) for grant_id in children))
+    unused = (
+        (OAuthClient.kind != ClientKind.PRE_REGISTERED)
+        & OAuthClient.disabled_at.is_(None)  # else it could register again, enabled
+        & (OAuthClient.created_at < now - UNUSED_CLIENT_KEPT)
+        & ~exists().where(OAuthGrant.client_pk == OAuthClient.id)
+    )
+    dead: tuple[tuple[type[database.Base], ColumnElement[bool]], ...] = (
         (AuditEvent, AuditEvent.at < now - timedelta(days=settings().audit_days)),
         (IdempotencyKey, IdempotencyKey.created_at <= kept_since(now)),
         (SignIn, or_(SignIn.expires_at <= now, SignIn.last_active_at <= idle_since)),
@@ -238,12 +224,8 @@ def _dead(now: datetime) -> list[Dead]:
         (AgentToken, or_(AgentToken.expires_at < spent, AgentToken.revoked_at < spent)),
         (OAuthCode, OAuthCode.expires_at < spent),
         (OAuthToken, OAuthToken.expires_at < spent),
-        (OAuthGrant, over & ~held),
-        (
-            OAuthClient,
-            (OAuthClient.kind != ClientKind.PRE_REGISTERED)
-            & OAuthClient.disabled_at.is_(None)  # else it could register again, enabled
-            & (OAuthClient.created_at < now - UNUSED_CLIENT_KEPT)
-            & unused,
-        ),
-    ]
+        (OAuthGrant, over & ~has_children),
+        (OAuthClient, unused),
+    )
+    for model, which in dead:
+        yield from delete_in_batches(database.db.metadata.tables[model.__tablename__], which)

@@ -30,7 +30,8 @@ from webapp.events.endings import end_expired, note_unqueued, purge_ended, unsub
 from webapp.events.outbox import event_id_of
 from webapp.events.subscriptions import secret_place
 from webapp.oauth.connections import disconnect, disconnect_all
-from webapp.oauth.tokens import revoke_grant
+from webapp.oauth.models import OAuthGrant
+from webapp.oauth.tokens import revoke_grants
 from webapp.records.events import CallbackEndpoint, EventDelivery, EventSubscription
 from webapp.records.responses.models import ResponseSession
 
@@ -41,7 +42,7 @@ FIRST, SECOND, THIRD = ("whsec_" + letter * 32 for letter in "ABC")
 
 def revoke(account_id: str, grant_id: str, now: Any, reason: RevokedReason) -> None:
     with write_transaction():
-        revoke_grant(grant_id, reason, now=now)
+        revoke_grants(OAuthGrant.id == grant_id, reason, now=now)
 
 
 ENDS = {
