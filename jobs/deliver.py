@@ -116,7 +116,7 @@ def send(claimed: Claimed, secrets: list[str], *, bounds: Bounds) -> AttemptResu
     reply: Reply | None = None
     try:
         reply = callbacks.post(claimed.url, headers, body, bounds=bounds)
-        failure = None if 200 <= reply.status < 300 else callbacks.failure_of(reply.status)
+        failure = None if reply.is_success else callbacks.failure_of(reply.status)
     except Unreachable as error:
         failure = callbacks.failure_of(error)
     took, signature = round((time.monotonic() - began) * 1000), headers["webhook-signature"]

@@ -1,8 +1,9 @@
-"""The only client for requests to URLs that outsiders supply; it speaks https.
+"""The only client for requests to other servers.
 
-It resolves the host name once, requires all addresses to be public, and connects to one of them. It
-uses no proxies, follows no redirects, and bounds the bytes and the total time. Origins that the
-operator allows may use plain http and have any address.
+URLs that outsiders supply must be https. The client resolves the host name once, requires all
+addresses to be public, and connects to one of them. It uses no proxies, follows no redirects, and
+bounds the bytes and the total time. Origins that the operator allows may use plain http and have
+any address; models and transcribers, which the operator names, use it on private addresses only.
 """
 
 import http.client
@@ -13,21 +14,22 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Mapping
-from contextlib import closing
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing, suppress
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, NamedTuple, cast
 from urllib.parse import SplitResult, urlsplit
 
 from webapp.base.config_readers import DEFAULT_PORTS, HOST_NAME, origin_of, port_of
-from webapp.base.public_addresses import is_public
+from webapp.base.public_addresses import is_private, is_public
 
 URL_MAX_CHARS = 2048
 HEAD_MAX_BYTES = 64 * 1024  # http.client itself accepts 6.5 MB of headers
 RESOLVE_SECONDS = 3  # getaddrinfo itself has no limit
 ADDRESSES_TRIED = 3
 PRINTABLE_ASCII = re.compile(r"[\x21-\x7e]+")
+TO_SERVICES = {"accept": "application/json", "user-agent": "Askback"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,15 +37,19 @@ class Bounds:
     """Limits of a request; sizes in bytes, times in seconds.
 
     connect_seconds  from the start to the end of the TLS handshake
+    step_seconds     the longest wait for a part of the request or of the response
     allowed_origins  origins, as `origin_of` writes them, that may use plain http, any port and
                      any address
+    private_http     plain http is for private addresses only
     """
 
     body_bytes: int
     connect_seconds: float = 3
     total_seconds: float = 4
+    step_seconds: float = math.inf
     ports: frozenset[int] = frozenset({443})
     allowed_origins: frozenset[str] = frozenset()
+    private_http: bool = False
 
 
 class Reply(NamedTuple):
@@ -54,17 +60,38 @@ class Reply(NamedTuple):
     body: bytes
     cut: bool
 
+    @property
+    def is_success(self) -> bool:
+        """Whether the status is 2xx."""
+        return 200 <= self.status < 300
+
 
 class Unreachable(Exception):
-    """The request failed; `reason` is one of the short codes listed at `fetch`."""
+    """The request failed; `reason` is one of the short codes listed at `fetch`.
 
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
+    The message adds the error of the system, which contains nothing that was sent or received.
+    """
+
+    def __init__(self, reason: str, error: OSError | None = None) -> None:
+        super().__init__(f"{reason}: {error}" if error else reason)
         self.reason = reason
 
 
+def ask_service(
+    url: str, *, headers: Mapping[str, str], bounds: Bounds, body: bytes | Iterable[bytes]
+) -> Reply:
+    """POST to a service that the operator named, whatever its port. Raises Unreachable."""
+    origins = frozenset({origin_of(urlsplit(url))})
+    bounds = replace(bounds, allowed_origins=origins, private_http=True)
+    return fetch(url, headers=TO_SERVICES | dict(headers), bounds=bounds, body=body)
+
+
 def fetch(
-    url: str, *, headers: Mapping[str, str], bounds: Bounds, body: bytes | None = None
+    url: str,
+    *,
+    headers: Mapping[str, str],
+    bounds: Bounds,
+    body: bytes | Iterable[bytes] | None = None,
 ) -> Reply:
     """GET `url` once, or POST `body` to it. Raises Unreachable: `invalid_url`, `unresolved`,
     `address_refused`, `timed_out`, `tls_failed`, `connection_failed` or `invalid_reply`.
@@ -74,16 +101,18 @@ def fetch(
     method = "GET" if body is None else "POST"
     try:
         with closing(_GuardedConnection(parts, bounds)) as connection:
-            connection.request(method, target, body, {"Connection": "close", **headers})
+            connection.connect()
+            with suppress(ConnectionError):  # a server may answer before it has read everything
+                connection.request(method, target, body, {"Connection": "close", **headers})
             with closing(connection.getresponse()) as response:
                 connection.timed.room = math.inf  # the reader of the body bounds its size
                 return _read(response, bounds.body_bytes)
     except TimeoutError as error:
         raise Unreachable("timed_out") from error
     except ssl.SSLError as error:
-        raise Unreachable("tls_failed") from error
+        raise Unreachable("tls_failed", error) from error
     except OSError as error:
-        raise Unreachable("connection_failed") from error
+        raise Unreachable("connection_failed", error) from error
     except http.client.HTTPException as error:
         raise Unreachable("invalid_reply") from error
 
@@ -126,16 +155,16 @@ def _left(ends: float) -> float:
 
 
 class _Timed(socket.socket):
-    """A socket whose steps end by `ends`, and which receives at most `room` bytes.
-
-    Raises TimeoutError and HTTPException.
+    """A socket whose steps end by `ends` and within `step` seconds; it receives `room` bytes at
+    most. Raises TimeoutError and HTTPException.
     """
 
     ends: float
+    step: float
     room: float = HEAD_MAX_BYTES
 
     def recv_into(self, *arguments: Any, **options: Any) -> int:
-        self.settimeout(_left(self.ends))
+        self.settimeout(min(self.step, _left(self.ends)))
         size = super().recv_into(*arguments, **options)
         self.room -= size
         if self.room < 0:
@@ -143,11 +172,11 @@ class _Timed(socket.socket):
         return size
 
     def send(self, *arguments: Any, **options: Any) -> int:
-        self.settimeout(_left(self.ends))
+        self.settimeout(min(self.step, _left(self.ends)))
         return super().send(*arguments, **options)
 
     def sendall(self, *arguments: Any, **options: Any) -> None:
-        self.settimeout(_left(self.ends))
+        self.settimeout(min(self.step, _left(self.ends)))
         super().sendall(*arguments, **options)
 
 
@@ -172,10 +201,13 @@ class _GuardedConnection(http.client.HTTPConnection):
         started = time.monotonic()
         super().__init__(parts.hostname or "", port_of(parts))
         self.default_port = DEFAULT_PORTS[parts.scheme]  # the header Host leaves it out
-        self.ends = started + bounds.total_seconds
+        self.ends, self.step = started + bounds.total_seconds, bounds.step_seconds
         self.connect_ends = min(started + bounds.connect_seconds, self.ends)
-        self.any_address = origin_of(parts) in bounds.allowed_origins
         self.tls_context = _tls_context() if parts.scheme == "https" else None
+        self.admits: Callable[[str], bool] = is_public
+        if origin_of(parts) in bounds.allowed_origins:
+            private = bounds.private_http and parts.scheme == "http"
+            self.admits = is_private if private else lambda _address: True
 
     def connect(self) -> None:
         """Open the socket. Raises Unreachable or OSError."""
@@ -190,20 +222,23 @@ class _GuardedConnection(http.client.HTTPConnection):
         except BaseException:
             plain.close()
             raise
-        self.sock, self.timed.ends = self.timed, self.ends
+        self.sock, self.timed.ends, self.timed.step = self.timed, self.ends, self.step
 
     def _open_checked(self) -> socket.socket:
         found = resolve(self.host, min(RESOLVE_SECONDS, _left(self.connect_ends)))
-        if not self.any_address and not all(is_public(address) for address in found):
+        if not all(map(self.admits, found)):
             raise Unreachable("address_refused")
         return _open(found, self.port, self.connect_ends)
 
 
 def _open(addresses: list[str], port: int, ends: float) -> socket.socket:
+    """Connect to the first address that accepts; each gets its share of the time."""
     failure: OSError | None = None
-    for address in addresses[:ADDRESSES_TRIED]:
+    tried = addresses[:ADDRESSES_TRIED]
+    for place, address in enumerate(tried):
         try:
-            return socket.create_connection((address, port), timeout=_left(ends))
+            seconds = _left(ends) / (len(tried) - place)
+            return socket.create_connection((address, port), timeout=seconds)
         except OSError as error:
             failure = error
     raise failure or ConnectionError

@@ -146,10 +146,9 @@ def send_challenge(
         return Unverified(DeliveryFailure.CHALLENGE_FAILED if is_garbled else failure_of(failure))
     if reply.status >= 400:
         return Unverified(failure_of(reply.status), _described(reply))
-    taken = 200 <= reply.status < 300
-    if taken and hmac.compare_digest(_echo(reply), challenge.encode()):
+    if reply.is_success and hmac.compare_digest(_echo(reply), challenge.encode()):
         return None
-    return Unverified(DeliveryFailure.CHALLENGE_FAILED, _described(reply), taken)
+    return Unverified(DeliveryFailure.CHALLENGE_FAILED, _described(reply), reply.is_success)
 
 
 def _described(reply: Reply) -> str:

@@ -11,18 +11,16 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import orjson
 from flask import current_app
 
 from webapp.base.config import ANTHROPIC, Settings, settings
+from webapp.base.outbound import Bounds, Reply, Unreachable, ask_service
 from webapp.follow_ups.messages import REPLY_SCHEMA, Brief, ModelMessages, messages_for
 from webapp.follow_ups.rules import Decision, Technique, Thread
 from webapp.records.follow_ups import ModelOutcome
-
-if TYPE_CHECKING:  # takes long to import
-    from httpx2 import Client, Response
 
 MODEL_SECONDS = 4.0  # in total, from the DNS lookup to the last byte of the reply
 CALLS_AT_ONCE = 16  # half of the server threads
@@ -157,12 +155,11 @@ def model_breaker() -> ModelBreaker:
     return cast(ModelBreaker, current_app.extensions.setdefault("model_breaker", ModelBreaker()))
 
 
-def prepare(config: Settings) -> None:
+def prepare() -> None:
     """Load everything that a call of the model needs, so that the first call does not wait."""
     from webapp.follow_ups import conduct, guard  # noqa: F401
 
     conduct.named("")  # reads the word lists
-    _client(config, time.monotonic()).close()
 
 
 def ask_model(messages: ModelMessages, *, config: Settings, seconds: float = MODEL_SECONDS) -> str:
@@ -170,27 +167,21 @@ def ask_model(messages: ModelMessages, *, config: Settings, seconds: float = MOD
 
     Raises ModelFailed after `seconds` at the latest.
     """
-    import httpx2
-
-    from webapp.base.guarded_client import TOO_LONG, reason_of
-
     ask, read = (_ask, _of_message) if config.llm_provider == ANTHROPIC else (_ask_chat, _of_chat)
     try:
-        with _client(config, time.monotonic() + seconds) as client:
-            answer = ask(client, messages, config)
-    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
-        what, is_late = reason_of(error), isinstance(error, httpx2.TimeoutException)
-        if what == TOO_LONG:
-            raise ModelRefused(what) from None
-        kind = ModelLate if is_late else ModelFailed
-        raise kind(f"{type(error).__name__}: {what}") from None
+        answer = ask(messages, config, time.monotonic() + seconds)
+    except Unreachable as error:
+        kind = ModelLate if error.reason == "timed_out" else ModelFailed
+        raise kind(str(error)) from None
+    if answer.cut:
+        raise ModelRefused("the answer is too long")
     if _is_filtered(answer):
         raise ModelRefused("it refused")
     if not answer.is_success:
-        kind = ModelRefused if answer.status_code in OF_THE_REQUEST else ModelFailed
-        raise kind(f"it answered with status {answer.status_code}")
+        kind = ModelRefused if answer.status in OF_THE_REQUEST else ModelFailed
+        raise kind(f"it answered with status {answer.status}")
     try:
-        text, refused, complete = read(orjson.loads(answer.content))
+        text, refused, complete = read(orjson.loads(answer.body))
     except (ValueError, LookupError, TypeError, AttributeError):
         raise ModelFailed("it answered with something else than a reply") from None
     if refused:
@@ -202,22 +193,20 @@ def ask_model(messages: ModelMessages, *, config: Settings, seconds: float = MOD
     return text
 
 
-def _client(config: Settings, ends: float) -> "Client":
-    """Return a client for one question, which times out at `ends` of the monotonic clock."""
-    from httpx2 import Timeout
-
-    from webapp.base.guarded_client import Bounds, guarded_client
-
-    headers = {}
+def _post(path: str, asked: dict[str, Any], config: Settings, ends: float) -> Reply:
+    """Post to the service; time out at `ends` of the monotonic clock. Raises Unreachable."""
+    headers = {"content-type": "application/json"}
     if config.llm_provider == ANTHROPIC:
-        headers = {"anthropic-version": "2023-06-01", "x-api-key": config.llm_api_key or ""}
+        headers |= {"anthropic-version": "2023-06-01", "x-api-key": config.llm_api_key or ""}
     elif config.llm_api_key:
         headers["authorization"] = f"Bearer {config.llm_api_key}"
-    left = Timeout(max(ends - time.monotonic(), 0.001))
-    return guarded_client(config.llm_url, headers, Bounds(ends, left, ANSWER_MAX_BYTES))
+    seconds = ends - time.monotonic()
+    bounds = Bounds(body_bytes=ANSWER_MAX_BYTES, connect_seconds=seconds, total_seconds=seconds)
+    url = f"{config.llm_url.rstrip('/')}{path}"
+    return ask_service(url, headers=headers, bounds=bounds, body=orjson.dumps(asked))
 
 
-def _ask(client: "Client", messages: ModelMessages, config: Settings) -> "Response":
+def _ask(messages: ModelMessages, config: Settings, ends: float) -> Reply:
     """Post to `/v1/messages`; the operator's fields win. `output_config` is merged, because it has
     both the schema and the effort.
     """
@@ -231,7 +220,7 @@ def _ask(client: "Client", messages: ModelMessages, config: Settings) -> "Respon
         **extra,
         "output_config": {"format": SCHEMA} | theirs if isinstance(theirs, dict) else theirs,
     }
-    return client.post(f"{config.llm_url.rstrip('/')}/v1/messages", json=asked)
+    return _post("/v1/messages", asked, config, ends)
 
 
 def _of_message(body: Any) -> tuple[object, bool, bool]:
@@ -244,18 +233,17 @@ def _of_message(body: Any) -> tuple[object, bool, bool]:
 _plain: set[tuple[str, str | None]] = set()  # URL and model of services that refuse newer fields
 
 
-def _ask_chat(client: "Client", messages: ModelMessages, config: Settings) -> "Response":
+def _ask_chat(messages: ModelMessages, config: Settings, ends: float) -> Reply:
     """Post to a chat service; to one that refuses the newer fields, post older ones from then on.
 
     Few services name the field that they do not know, and each words the error differently.
     """
-    service = config.llm_url, config.llm_model
-    url = f"{config.llm_url.rstrip('/')}/chat/completions"
+    service, path = (config.llm_url, config.llm_model), "/chat/completions"
     if service not in _plain:
-        answer = client.post(url, json=_chat(messages, config, plain=False))
-        if answer.status_code not in {400, 422} or _is_filtered(answer):
+        answer = _post(path, _chat(messages, config, plain=False), config, ends)
+        if answer.status not in {400, 422} or _is_filtered(answer):
             return answer
-    answer = client.post(url, json=_chat(messages, config, plain=True))
+    answer = _post(path, _chat(messages, config, plain=True), config, ends)
     if answer.is_success:
         _plain.add(service)
     return answer
@@ -284,8 +272,8 @@ def _of_chat(body: Any) -> tuple[object, bool, bool]:
     return message.get("content"), refused, ended != "length"
 
 
-def _is_filtered(answer: "Response") -> bool:
+def _is_filtered(answer: Reply) -> bool:
     try:
-        return not answer.is_success and orjson.loads(answer.content)["error"]["code"] in FILTERED
+        return not answer.is_success and orjson.loads(answer.body)["error"]["code"] in FILTERED
     except (ValueError, LookupError, TypeError):
         return False

@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from webapp.base.config import WHISPER, Settings
+from webapp.voice import openai_transcriber
 from webapp.voice.audio_inspection import AudioFormat, TranscriptionFailed, to_pcm
 from webapp.voice.child_process import ChildBusy, ChildFailed, ChildKilled, ChildProcess
 
@@ -44,8 +45,6 @@ def write_down(
     """
     if config.transcriber == WHISPER:
         return _whisper(path, audio, config.transcriber_model or "", language or hint)
-    from webapp.voice import openai_transcriber  # takes long to import
-
     return openai_transcriber.transcribe(path, audio, language, config=config)
 
 

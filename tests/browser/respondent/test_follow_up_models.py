@@ -34,7 +34,7 @@ def model() -> Iterator[ModelServer]:
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory, model: ModelServer) -> Iterator[Flask]:
     with served_app(tmp_path_factory.mktemp("models"), **model.settings()) as app:
-        prepare(app.config["SETTINGS"])
+        prepare()
         yield app
 
 

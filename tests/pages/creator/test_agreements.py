@@ -203,7 +203,7 @@ class TestWhatModelsGet:
     @pytest.fixture
     def settings(self, settings: Settings, model: ModelServer) -> Settings:
         made = settings.model_copy(update=model.settings())
-        prepare(made)  # of the four seconds of the first call it may take two
+        prepare()  # of the four seconds of the first call it may take two
         return made
 
     def got_it(self, app: Flask, form: Any, model: ModelServer) -> bool:

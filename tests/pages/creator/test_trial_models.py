@@ -32,7 +32,7 @@ def model() -> Iterator[ModelServer]:
 @pytest.fixture
 def settings(settings: Settings, model: ModelServer) -> Settings:
     made = settings.model_copy(update=model.settings())
-    prepare(made)  # of the four seconds of the first call it may take two
+    prepare()  # of the four seconds of the first call it may take two
     return made
 
 

@@ -93,7 +93,7 @@ def provider() -> str:
 @pytest.fixture
 def settings(settings: Settings, model: ModelServer, provider: str) -> Settings:
     changed = settings.model_copy(update=model.settings(provider))
-    prepare(changed)  # as a server does at its start
+    prepare()  # as a server does at its start
     return changed
 
 

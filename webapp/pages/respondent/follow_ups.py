@@ -63,7 +63,7 @@ def load(app: Flask, config: Settings) -> None:
     if config.llm_provider != RULES:
         from webapp.follow_ups import model_exchange
 
-        model_exchange.prepare(config)
+        model_exchange.prepare()
         rules.load()
         for name in TEMPLATES:
             app.jinja_env.get_template(name)
