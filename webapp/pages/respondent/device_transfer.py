@@ -65,8 +65,7 @@ def look(share_token: str, secret: str) -> Response:
 @bp.post("/continue")
 def go_on(share_token: str) -> Response:
     """Use up the link and show the next open question."""
-    form = form_data.posted_fields()
-    secret, claim = form.get("secret", ""), form.get("claim", "")
+    secret, claim = form_data.posted_field("secret"), form_data.posted_field("claim")
     if not (form_data.KEY.fullmatch(secret) and form_data.KEY.fullmatch(claim)):
         raise form_data.refusal(PageCode.FORM_UNREADABLE)
     key = device_transfer.claim_session_key(share_token, secret, claim, now=utc_now())
@@ -88,7 +87,7 @@ def _link_used(form: RespondentForm, secret: str) -> Response:
 
 
 def _offered(share_token: str, posted: form_data.FormData) -> str:
-    shown = form_data.posted_fields().get("secret")
+    shown = form_data.posted_field("secret")
     if shown and device_transfer.is_link_usable(share_token, shown, now=utc_now()):
         return shown
     return device_transfer.create_transfer_link(share_token, posted.session_key, now=utc_now())

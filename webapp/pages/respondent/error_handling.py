@@ -97,7 +97,7 @@ def _frame_origins(share_token: str) -> str:
 
 def session_or_network() -> str:
     """Return the hash of the posted session key, or the client's network if it is malformed."""
-    key = form_data.posted_fields().get("session", "")
+    key = form_data.posted_field("session")
     return token_hash(key) if form_data.SESSION_KEY.fullmatch(key) else client_network()
 
 

@@ -20,7 +20,7 @@ from webapp.pages.fragments import with_line_feeds
 from webapp.records.responses.models import RECORDING_MAX_SECONDS
 from webapp.voice.uploads import RECORDING_MAX_BYTES
 from webapp.web.browser_cookies import BrowserCookie
-from webapp.web.languages import CHOICE, FIELD as LANGUAGE
+from webapp.web.languages import CHOICE
 from webapp.web.request_kind import says_in_iframe
 from webapp.web.themes import FIELD as THEME
 
@@ -69,28 +69,6 @@ def _cookie(share_token: str) -> BrowserCookie:
 
 
 HONEYPOT = "website"  # rendered out of sight: bots fill it, browsers do not autofill it
-FIELDS = {
-    "session",
-    "answer_key",
-    "answer",
-    "name",
-    "draft",
-    "secret",
-    "claim",
-    "left",
-    "replaces",
-    "recording",
-    "recording_key",
-    "transcriber",
-    "blank",
-    "shown",
-    "pass_on",
-    "audio",  # name of a file that was chosen but not uploaded
-    LANGUAGE,
-    CHOICE,
-    THEME,
-    HONEYPOT,
-}
 KEY = re.compile(r"[A-Za-z0-9_-]{22,64}")
 RECORDING_ID = re.compile(r"(att_\w{1,36})?", re.ASCII)
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")
@@ -128,10 +106,9 @@ class FormData:
     chosen_file: bool
 
 
-def posted_fields() -> dict[str, str]:
-    """Return the known fields as posted, each with its first value that is not empty."""
-    form = request.form
-    return {name: next(filter(None, form.getlist(name)), "") for name in FIELDS if name in form}
+def posted_field(name: str) -> str:
+    """Return the first value of a posted field that is not empty; "" without one."""
+    return next(filter(None, request.form.getlist(name)), "")
 
 
 def posted_file() -> FileStorage | None:
@@ -145,12 +122,11 @@ def read_form_data(share_token: str, *needed: str) -> FormData:
     raises  InvalidInput `form_unreadable` for malformed keys, `session_unknown` for a session key
             that this server neither made nor has stored
     """
-    form = posted_fields()
-    session_key = form.get("session", "")
+    session_key = posted_field("session")
     well_formed = (
         SESSION_KEY.fullmatch(session_key)
-        and all(KEY.fullmatch(form.get(name, "")) for name in needed)
-        and RECORDING_ID.fullmatch(form.get("recording", ""))
+        and all(KEY.fullmatch(posted_field(name)) for name in needed)
+        and RECORDING_ID.fullmatch(posted_field("recording"))
     )
     if not well_formed:
         raise refusal(PageCode.FORM_UNREADABLE)
@@ -166,19 +142,19 @@ def read_form_data(share_token: str, *needed: str) -> FormData:
     return FormData(
         session_key,
         session_key == remembered,
-        Signs(made_at, honeypot_filled=bool(form.get(HONEYPOT))),
+        Signs(made_at, honeypot_filled=bool(posted_field(HONEYPOT))),
         typed("answer"),
         typed("name"),
-        read_place(form.get("left", "")),
-        form.get("replaces"),
-        form.get("answer_key", ""),
-        form.get("recording", ""),
-        form.get("recording_key", ""),
-        form.get("transcriber", ""),
-        blank=bool(form.get("blank")),
-        shown=bool(form.get("shown")),
-        pass_on=bool(form.get("pass_on")),
-        chosen_file=bool(form.get("audio") or posted_file()),
+        read_place(posted_field("left")),
+        posted_field("replaces") if "replaces" in request.form else None,
+        posted_field("answer_key"),
+        posted_field("recording"),
+        posted_field("recording_key"),
+        posted_field("transcriber"),
+        blank=bool(posted_field("blank")),
+        shown=bool(posted_field("shown")),
+        pass_on=bool(posted_field("pass_on")),
+        chosen_file=bool(posted_field("audio") or posted_file()),  # a name where it was not sent
     )
 
 
@@ -192,10 +168,9 @@ def typed(name: str) -> str:
     texts = dict.fromkeys(UNSTORABLE.sub("\ufffd", text) for text in sent)
     if len(texts) < 2:
         return next(iter(texts), "")
-    fields = posted_fields()
     # one copy of the field still holds the stored answer that the page began with
-    shown = fields.get("replaces") if name == "answer" else None
-    heard = fields.get("recording")
+    shown = posted_field("replaces") if name == "answer" else None
+    heard = posted_field("recording")
     written = [text for text in texts if text.strip() and version_of(text, heard) != shown]
     return "\n\n".join(written) or min(texts, key=len)
 

@@ -13,7 +13,7 @@ from webapp.base.errors import Outcome, PageCode
 from webapp.pages.filters import LONG_QUESTION_CHARS
 from webapp.pages.fragments import drawn, wants_fragment
 from webapp.pages.respondent import page_cache
-from webapp.pages.respondent.form_data import FormData, posted_fields, remember
+from webapp.pages.respondent.form_data import FormData, posted_field, remember
 from webapp.pages.respondent.session_view import SessionView
 from webapp.web.request_kind import says_in_iframe
 
@@ -55,7 +55,7 @@ def question(
     """
     step = view.asked_step(place)
     saw_newest = error.code in SHOWING_THE_NEWEST if error else text is None
-    replaces = None if saw_newest else posted_fields().get("replaces")
+    shows_older = not saw_newest and "replaces" in request.form
     long = step.asked and len(step.text) > LONG_QUESTION_CHARS  # shown in another size
     return page(
         "question",
@@ -67,7 +67,7 @@ def question(
         typed=text,
         error=error,
         just_answered=just_answered,
-        replaces=replaces and replaces[:VERSION_CHARS],
+        replaces=posted_field("replaces")[:VERSION_CHARS] if shows_older else None,
     )
 
 
@@ -142,7 +142,7 @@ def render_not_saved(
         too_fast=status == HTTPStatus.TOO_MANY_REQUESTS,
         limit=limit,
         uncertain=uncertain,
-        fields={name: value for name, value in posted_fields().items() if name != "answer"},
+        fields={name: posted_field(name) for name in request.form if name != "answer"},
         text=text,
         recording=request.endpoint == "voice.upload",
         path=request.path + ("?embed=1" if framed else ""),
