@@ -144,7 +144,7 @@ def test_words_and_question_take_eight_seconds_together(
         return None, "late"
 
     monkeypatch.setattr(follow_ups, "_has_model", lambda _about: True)
-    monkeypatch.setattr(follow_ups, "decision_of_model", no_reply)
+    monkeypatch.setattr(follow_ups.model_exchange, "decision_of_model", no_reply)
     monkeypatch.setattr(follow_ups, "WORDS_SECONDS", MODEL_SECONDS)
     monkeypatch.setattr(follow_ups, "LATE_SECONDS", 600)
     engine.answer = lambda _number: words(SHORT, after=0.4)

@@ -194,7 +194,7 @@ def test_the_model_has_what_the_wait_for_a_turn_left_of_its_time(
 
     monkeypatch.setattr(follow_ups, "TURN_SECONDS", 0.3)
     monkeypatch.setattr(follow_ups, "LATE_SECONDS", late)
-    monkeypatch.setattr(follow_ups, "decision_of_model", no_reply)
+    monkeypatch.setattr(follow_ups.model_exchange, "decision_of_model", no_reply)
     with follow_ups._free:
         waiting.swap("/q/1/next")
 
