@@ -148,7 +148,7 @@ PUBLIC = [
     ExamplePage("join", at("{data.invite}")),
     ExamplePage("join-refused", short_password, refused=422),
     ExamplePage("docs", at("/docs")),
-    *(ExamplePage(f"docs-{known.name}", at(f"/docs/{known.name}")) for known in DOCUMENTS),
+    *(ExamplePage(f"docs-{each['name']}", at(f"/docs/{each['name']}")) for each in DOCUMENTS),
     ExamplePage("about", at("/about")),
     ExamplePage("privacy", at("/privacy")),
     ExamplePage("account-deleted", at("/account/deleted")),

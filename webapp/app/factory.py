@@ -33,7 +33,7 @@ from webapp.pages.creator import (
     sign_in,
     trial,
 )
-from webapp.pages.public import about, docs, site
+from webapp.pages.public import docs, site
 from webapp.pages.respondent import (
     device_transfer,
     error_handling,
@@ -79,7 +79,7 @@ ROUTES = {
         device_transfer.bp,
         follow_ups.bp,
         recordings.bp,
-        about.bp,
+        site.about_bp,
     ),
 }
 

@@ -136,7 +136,7 @@ def test_llms_txt_lists_every_document(client: FlaskClient) -> None:
     text = client.get("/llms.txt").text
 
     listed = re.findall(r"^- \[.+\]\(http://127.0.0.1:8000(/[^)]+)\): \w", text, re.M)
-    assert listed == [f"/docs/{document.name}.md" for document in DOCUMENTS] + ["/api/openapi"]
+    assert listed == [f"/docs/{each['name']}.md" for each in DOCUMENTS] + ["/api/openapi"]
     assert {client.get(path).status_code for path in listed} == {200}
 
 

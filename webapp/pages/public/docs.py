@@ -2,7 +2,6 @@
 
 import tomllib
 from pathlib import Path
-from typing import NamedTuple
 
 from flask import Blueprint, Response, current_app, render_template
 from markupsafe import Markup
@@ -19,23 +18,14 @@ from webapp.web.wakeups import OF_ACCOUNT
 
 HOUR = 3600
 
-bp = Blueprint("docs", __name__)
-
-
-class Document(NamedTuple):
-    """The document `templates/docs/<name>.md`; lists show its title and summary."""
-
-    name: str
-    title: str
-    summary: str
-
-
-_LISTED = tomllib.loads(Path(__file__).with_name("documents.toml").read_text("utf-8"))
-DOCUMENTS = [Document(**each) for each in _LISTED["document"]]
+# the names, titles and summaries of the documents `templates/docs/<name>.md`
+_FILE = Path(__file__).with_name("documents.toml")
+DOCUMENTS: list[dict[str, str]] = tomllib.loads(_FILE.read_text("utf-8"))["document"]
 INDEX, EVENTS = "index", "events"
-TITLES = {INDEX: "Documents"} | {document.name: document.title for document in DOCUMENTS}
-QUOTED = ", ".join(f'"{document.name}"' for document in DOCUMENTS)
-NAMES = f"<any({QUOTED}):name>"
+TITLES = {INDEX: "Documents"} | {each["name"]: each["title"] for each in DOCUMENTS}
+NAMES = f"<any({', '.join(repr(each['name']) for each in DOCUMENTS)}):name>"
+
+bp = Blueprint("docs", __name__)
 
 
 @bp.get("/docs", defaults={"name": INDEX}, strict_slashes=False)
@@ -100,10 +90,10 @@ def _template_values() -> dict[str, object]:
         "usual": f"{TTL_DEFAULT:,}",
         "longest": f"{TTL_MOST:,}",
         "documents": [
-            document
-            if config.mcp_events_enabled or document.name != EVENTS
-            else document._replace(summary="switched off on this server")
-            for document in DOCUMENTS
+            each
+            if config.mcp_events_enabled or each["name"] != EVENTS
+            else each | {"summary": "switched off on this server"}
+            for each in DOCUMENTS
         ],
         "error_codes": list(ErrorCode),
         "settings": _settings(),

@@ -1,16 +1,14 @@
 """Markdown rendered as HTML with the classes of our pages."""
 
 import re
-from collections.abc import Iterator, Sequence
-from functools import cache
+from collections.abc import Sequence
 
 from markdown_it import MarkdownIt
-from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
-from markdown_it.utils import OptionsDict
 from markupsafe import Markup, escape
 
 RELATIVE_LINK = re.compile(r"([a-z-]+)\.md(#.*)?")
+SECTION = re.compile(r'(<h2 id="([^"]*)".*?</h2>\n)(.*?)(?=<h2 |\Z)', re.DOTALL)
 
 
 def render(source: str) -> Markup:
@@ -20,23 +18,21 @@ def render(source: str) -> Markup:
     as `settings.md#port`, leads to the page of that document. The text after the language of a
     code block is its caption and its accessible name.
     """
-    parser = _parser()
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
+    parser.add_render_rule("fence", _fence)
+    parser.add_render_rule("table_open", _table_open)
+    parser.add_render_rule("table_close", lambda *_: "</table></div>\n")
     tokens = parser.parse(source)
     for token in tokens:
         for part in token.children or ():
             _link_to_page(part)
     _set_heading_ids(tokens)
-    markup = parser.renderer.render(list(_in_sections(tokens)), parser.options, {})
+    markup = SECTION.sub(
+        r'<section class="doc__section" aria-labelledby="\2">\1'
+        r'<div class="doc__text">\3</div></section>',
+        parser.renderer.render(tokens, parser.options, {}),
+    )
     return Markup(markup)  # noqa: S704 - the renderer has escaped it
-
-
-@cache
-def _parser() -> MarkdownIt:
-    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
-    parser.add_render_rule("fence", _fence)
-    parser.add_render_rule("table_open", _table_open)
-    parser.add_render_rule("table_close", lambda *_: "</table></div>\n")
-    return parser
 
 
 def _link_to_page(part: Token) -> None:
@@ -68,30 +64,7 @@ def _set_heading_attributes(heading: Token, inline: Token) -> None:
         inline.children = [link, *(inline.children or ()), Token("link_close", "a", -1)]
 
 
-def _in_sections(tokens: list[Token]) -> Iterator[Token]:
-    is_open = False
-    for token in tokens:
-        if token.type == "heading_open" and token.tag == "h2":
-            if is_open:
-                yield from _section_end()
-            is_open = True
-            attrs = {"class": "doc__section", "aria-labelledby": token.attrs["id"]}
-            yield Token("section_open", "section", 1, attrs=attrs, block=True)
-        yield token
-        if token.type == "heading_close" and token.tag == "h2":
-            yield Token("words_open", "div", 1, attrs={"class": "doc__text"}, block=True)
-    if is_open:
-        yield from _section_end()
-
-
-def _section_end() -> Iterator[Token]:
-    yield Token("words_close", "div", -1, block=True)
-    yield Token("section_close", "section", -1, block=True)
-
-
-def _fence(
-    _renderer: RendererHTML, tokens: Sequence[Token], at: int, _options: OptionsDict, _env: object
-) -> str:
+def _fence(_renderer: object, tokens: Sequence[Token], at: int, *_: object) -> str:
     caption = escape(tokens[at].info.partition(" ")[2])
     block = (
         f'<pre class="doc__code" tabindex="0" role="region" aria-label="{caption or "Example"}">'
@@ -102,10 +75,6 @@ def _fence(
     return f'<figure class="doc__figure"><figcaption>{caption}</figcaption>{block}</figure>\n'
 
 
-def _table_open(
-    _renderer: RendererHTML, tokens: Sequence[Token], at: int, _options: OptionsDict, _env: object
-) -> str:
-    label = f"Table: {tokens[at].meta['heading']}"
-    return (
-        f'<div class="doc__table" tabindex="0" role="region" aria-label="{escape(label)}"><table>\n'
-    )
+def _table_open(_renderer: object, tokens: Sequence[Token], at: int, *_: object) -> str:
+    label = escape(f"Table: {tokens[at].meta['heading']}")
+    return f'<div class="doc__table" tabindex="0" role="region" aria-label="{label}"><table>\n'

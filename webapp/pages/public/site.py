@@ -1,18 +1,27 @@
-"""Routes of the whole site: its start page, the choice of theme, the security contact."""
+"""Routes of the whole site: its start page, the choice of theme, the security contact, its notes.
+
+The about page, for recipients of a form, and the privacy note do not use the database.
+"""
 
 from datetime import timedelta
 from http import HTTPStatus
 
-from flask import Blueprint, Response, abort, request, url_for
+from flask import Blueprint, Response, abort, current_app, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_login import current_user
 from werkzeug.exceptions import Forbidden
 
+from webapp.answers.device_transfer import TRANSFER_LINK_SECONDS
+from webapp.answers.trash import DISCARDED_KEPT_SECONDS, TRASH_KEPT_SECONDS
 from webapp.base.config import settings
 from webapp.base.config_readers import DAY
 from webapp.base.database import utc_now
+from webapp.events.delivering import KEPT_DAYS
+from webapp.oauth.tokens import GRANT_KEPT, SPENT_KEPT
 from webapp.pages.errors import HOME, is_own_path
 from webapp.pages.fragments import go_to
+from webapp.pages.respondent.form_data import COOKIE_DAYS
+from webapp.records.accounts.browser_sessions import SESSION_IDLE, SESSION_LIFETIME
 from webapp.web import request_kind, themes
 from webapp.web.extensions import csrf
 
@@ -20,6 +29,7 @@ SECURITY_TXT = "/.well-known/security.txt"
 GOOD_FOR = timedelta(days=180)  # the RFC recommends less than a year
 
 bp = Blueprint("site", __name__)
+about_bp = Blueprint("about", __name__)  # in the language of respondents
 
 
 @bp.get("/")
@@ -63,3 +73,27 @@ def security_txt() -> Response:
     response.cache_control.public = True
     response.cache_control.max_age = DAY
     return response
+
+
+@about_bp.get("/about")
+def show_about() -> str:
+    """Show what Askback is, and who operates this server."""
+    return current_app.jinja_env.get_template("about/show.html").render(settings=settings())
+
+
+@about_bp.get("/privacy")
+def show_privacy() -> str:
+    """Show the privacy note; its periods are the constants and settings that the code uses."""
+    template = current_app.jinja_env.get_template("privacy/show.html")
+    return template.render(
+        settings=settings(),
+        cookie_days=COOKIE_DAYS,
+        link_minutes=TRANSFER_LINK_SECONDS // 60,
+        trash_days=TRASH_KEPT_SECONDS // DAY,
+        discarded_hours=DISCARDED_KEPT_SECONDS // 3600,
+        signed_in_days=SESSION_LIFETIME.days,
+        idle_days=SESSION_IDLE.days,
+        connection_days=GRANT_KEPT.days,
+        token_days=SPENT_KEPT.days,
+        delivery_days=KEPT_DAYS,
+    )
