@@ -11,8 +11,7 @@ from flask import current_app
 from sqlalchemy import or_, select
 
 from webapp.answers import answering
-from webapp.answers.answer_writes import NewAnswer, store_answer
-from webapp.answers.answering import Signs
+from webapp.answers.answering import NewAnswer, Signs, store_answer
 from webapp.answers.session import read_open_session
 from webapp.base.database import db, new_id, utc_now
 from webapp.base.text import token_hash

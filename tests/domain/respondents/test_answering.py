@@ -13,7 +13,7 @@ from tests.databases import both_databases
 from tests.factories import limit_form_bytes, make_account, make_form, make_response
 from tests.races.threads import together
 from webapp.answers import answering
-from webapp.answers.answer_writes import NewAnswer, store_answer
+from webapp.answers.answering import NewAnswer, store_answer
 from webapp.answers.session import read_open_session
 from webapp.answers.steps import QuestionNumber
 from webapp.base.database import db, utc_now

@@ -17,7 +17,7 @@ from werkzeug.datastructures import FileStorage
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from jobs.queue import BEGUN, hand_over_recordings
-from webapp.answers.answer_writes import recording_gone
+from webapp.answers.answering import recording_gone
 from webapp.answers.steps import QuestionNumber
 from webapp.base.config import settings
 from webapp.base.database import release_connections, utc_now
