@@ -4,10 +4,9 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from functools import cache
-from typing import NamedTuple
 
 from webapp.base.text import normalized
-from webapp.follow_ups.lexicon import WordList, WordParts, framed, load
+from webapp.follow_ups.lexicon import WordList, framed, load
 from webapp.follow_ups.text import fold, tokens
 from webapp.records.languages import PHRASED
 
@@ -81,64 +80,45 @@ _SPELLED = re.compile(r"(?<=\b\w) (?=\w\b)")
 _ATTACHED = re.compile("^[وف]?(?:بال|كال|ال|لل|[بلك])?(?=[ا-ي]{3})")
 
 
-class _Grammar(NamedTuple):
-    """Words of one language, unfolded."""
-
-    asks: frozenset[str]  # begin a question, after words of `preposed`
-    joiners: frozenset[str]  # begin a further question
-    relatives: frozenset[str]  # words of `asks` that continue the question after a comma
-    preposed: frozenset[str]
-    frames: frozenset[str]  # begin a clause before a question: "When it was slow, what …"
-    second: WordList  # begins a further question without a word of `asks`
-
-
 def named(text: str) -> set[str]:
     """Return the names of the lists that have a word in the text."""
     readings = list(_readings(text))
-    return {
-        kind
-        for kind, (phrases, parts) in _lists().items()
-        if any(_is_in(phrases, parts, each) for each in readings)
-    }
+    return {kind for kind, words in _lists().items() if any(map(words.is_in, readings))}
 
 
 def named_first(question: str, known: Iterable[str]) -> bool:
     """Return whether the question names a reward or an authority that no known text names."""
-    phrases, parts = _lists()[ONLY_IF_SAID]
     said = {token for text in known for token in tokens(fold(text))}
     new = (token for token in tokens(fold(question)) if token not in said)
-    return any(_is_in(phrases, parts, [token]) for token in new)
-
-
-def _is_in(phrases: WordList, parts: WordParts, text: list[str]) -> bool:
-    return phrases.is_in(text) or next(parts.find(text), None) is not None
+    return any(_lists()[ONLY_IF_SAID].is_in([token]) for token in new)
 
 
 def asks_twice(question: str, language: str) -> bool:
     """Return whether a sentence asks several questions; allows a short "…, and why?" at its end."""
-    grammar = _grammar(language)
-    if grammar.second.is_in(tokens(fold(question))):
+    words = load(f"conduct/{language}")
+    if WordList(words["second"]).is_in(tokens(fold(question))):
         return True
-    items = [*_items(question.casefold(), grammar.asks)]
+    asks, preposed = words["asks"].split(), words["preposed"].split()
+    items = [*_items(question.casefold(), asks)]
     last = max((at for at, item in enumerate(items) if item.isalnum()), default=0)
     opened = subordinate = 0
     for at, item in enumerate(items[:last]):
-        if item not in grammar.asks:
+        if item not in asks:
             continue
-        before = next((n for n in range(at - 1, -1, -1) if items[n] not in grammar.preposed), -1)
+        before = next((n for n in range(at - 1, -1, -1) if items[n] not in preposed), -1)
         mark = items[before] if before >= 0 else "."
         if mark in {",", "،"}:
-            is_clause = item in grammar.relatives or items[0] in grammar.frames
+            is_clause = item in words["relatives"].split() or items[0] in words["frames"].split()
             subordinate += is_clause
             opened += not is_clause
-        elif mark in grammar.joiners:
-            opened += before == 0 or items[before - 1] not in grammar.asks
+        elif mark in words["joiners"].split():
+            opened += before == 0 or items[before - 1] not in asks
         else:
             opened += not mark.isalnum()
     return opened + (subordinate > 1) > 1
 
 
-def _items(question: str, asks: frozenset[str]) -> Iterator[str]:
+def _items(question: str, asks: list[str]) -> Iterator[str]:
     """Yield words and punctuation marks; splits an Arabic prefix from a word of `asks`."""
     for item in _ITEM.findall(question):
         if item[0] in "وف" and item[1:] in asks:
@@ -150,7 +130,9 @@ def _items(question: str, asks: frozenset[str]) -> Iterator[str]:
 def _readings(text: str) -> Iterator[list[str]]:
     """Yield each sentence, with and without its openings, and the whole text in other spellings."""
     folded = fold(text)
-    openings = _openings()
+    openings = {
+        each for tag in PHRASED for each in tokens(fold(load(f"conduct/{tag}")["openings"]))
+    }
     for sentence in _SENTENCE_END.split(folded):
         found = tokens(sentence)
         for at, token in enumerate(found):
@@ -164,30 +146,13 @@ def _readings(text: str) -> Iterator[list[str]]:
 
 
 @cache
-def _files() -> dict[str, dict[str, str]]:
-    return {tag: load(f"conduct/{tag}") for tag in PHRASED}
+def _lists() -> dict[str, WordList]:
+    """Return the lists by name, each with the words of all languages."""
 
-
-@cache
-def _lists() -> dict[str, tuple[WordList, WordParts]]:
     def written(name: str, between: str) -> str:
-        return between.join(file.get(name, "") for file in _files().values())
+        return between.join(load(f"conduct/{tag}").get(name, "") for tag in PHRASED)
 
     return {
-        kind: (WordList(written(kind, ",")), WordParts(written(f"{kind}_parts", " ")))
+        kind: WordList(written(kind, ","), written(f"{kind}_parts", " "))
         for kind in (*NEVER, *SPECIAL, NAMES_HEALTH, ONLY_IF_SAID)
     }
-
-
-@cache
-def _openings() -> frozenset[str]:
-    return frozenset(
-        token for each in _files().values() for token in tokens(fold(each["openings"]))
-    )
-
-
-@cache
-def _grammar(language: str) -> _Grammar:
-    file = _files()[language]
-    words = {name: frozenset(file.get(name, "").split()) for name in _Grammar._fields[:-1]}
-    return _Grammar(**words, second=WordList(file["second"]))

@@ -3,21 +3,20 @@
 import re
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import product
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 from webapp.follow_ups.text import MARK, fold, tokens
 from webapp.records.languages import PHRASED
 
-_FOLDER = Path(__file__).parent
 
-
+@cache
 def load(name: str) -> dict[str, Any]:
-    """Return the lists of a file by name; `name` is a path such as `conduct/en`."""
-    return tomllib.loads((_FOLDER / f"{name}.toml").read_text("utf-8"))
+    """Return the content of a file by name; `name` is a path such as `conduct/en`."""
+    return tomllib.loads((Path(__file__).parent / f"{name}.toml").read_text("utf-8"))
 
 
 START, END, ANY, GAP = "^", "$", "…", "~"
@@ -28,62 +27,45 @@ _ANY, _GAP = Slot({ANY}), Slot({GAP})
 
 
 class WordList:
-    """Phrases of one kind, found in time that depends on the length of the text only.
+    """Phrases and parts of words of one kind, found in time that depends on the length of the text
+    only.
 
     Commas or line ends separate phrases: `a/b c` is two phrases, `do_not/never` has one of two
     words, `…` is any word, `~` is up to three words, `^` and `$` are the beginning and the end of
     the text, `.` is any punctuation. `^` and `$` need `framed` tokens, `.` needs
-    `tokens_and_marks`. Raises ValueError for a phrase that begins with `…` or `~`.
+    `tokens_and_marks`. No phrase begins with `…` or `~`.
+
+    Blanks separate parts: `suicid-` is a beginning, `-krebs` an ending, `-x-` stands anywhere.
     """
 
-    def __init__(self, written: str) -> None:
+    def __init__(self, phrases: str, parts: str = "") -> None:
         self._known: defaultdict[str, list[tuple[Slot, ...]]] = defaultdict(list)
-        for phrase in phrases_of(written):
+        for phrase in filter(str.strip, re.split("[,\n]", phrases)):
             for first, *others in _patterns(phrase):
-                if first & {ANY, GAP}:
-                    raise ValueError(f"begins with any word: {phrase}")
                 for token in first:
                     self._known[token].append(tuple(others))
+        self._parts = [  # with a blank at the beginning or end of a word
+            " " * (part[0] != "-") + fold(part.strip("-")) + " " * (part[-1] != "-")
+            for part in parts.split()
+        ]
 
     def find(self, text: Sequence[str]) -> Iterator[range]:
-        """Yield the position of each phrase in the tokens, in order of their beginnings."""
-        return (range(at, end) for at in range(len(text)) for end in self.ends(text, at))
+        """Yield the position of each phrase in the tokens, and of each token with a part."""
+        joined = f" {' '.join(text)} " if self._parts else ""
+        parts = [part for part in self._parts if part in joined]
+        for at, word in enumerate(text):
+            if any(part in f" {word} " for part in parts):
+                yield range(at, at + 1)
+            yield from (range(at, end) for end in self.ends(text, at))
 
     def is_in(self, text: Sequence[str]) -> bool:
-        """Return whether any phrase is in the tokens."""
+        """Return whether any phrase or part is in the tokens."""
         return next(self.find(text), None) is not None
 
     def ends(self, text: Sequence[str], start: int) -> Iterator[int]:
         """Yield the index after each phrase that begins at `start`."""
         for others in self._known.get(text[start], ()):
             yield from _ends(others, text, start + 1)
-
-    def __bool__(self) -> bool:
-        return bool(self._known)
-
-
-class WordParts:
-    """Parts of words: `suicid-` is a beginning, `-krebs` an ending, `-x-` stands anywhere."""
-
-    def __init__(self, written: str) -> None:
-        self._parts = [  # with a blank at the beginning or end of a word
-            " " * (part[0] != "-") + fold(part.strip("-")) + " " * (part[-1] != "-")
-            for part in written.split()
-        ]
-
-    def find(self, text: Sequence[str]) -> Iterator[range]:
-        """Yield the positions of the words that contain one of the parts."""
-        joined = f" {' '.join(text)} "
-        parts = [part for part in self._parts if part in joined]
-        for at, word in enumerate(text if parts else ()):
-            if any(part in f" {word} " for part in parts):
-                yield range(at, at + 1)
-
-
-def phrases_of(written: str) -> list[str]:
-    """Return the phrases of a list as written, with single blanks."""
-    found = (" ".join(phrase.split()) for phrase in written.replace("\n", ",").split(","))
-    return [phrase for phrase in found if phrase]
 
 
 def framed(text: list[str]) -> list[str]:
@@ -126,53 +108,26 @@ def _tokens_of(part: str) -> list[str]:
 _SET = re.compile(r"\{(\w+)\}")
 _ATTACHED = re.compile(r"\+([^\s/,]+)")
 
-
-class Lexicon(NamedTuple):
-    """The words of a language. A list missing from the file is empty."""
-
-    say_more: str  # the built-in question
-    non_answers: WordList  # whole answers, apart from `fillers` at both ends
-    flat: WordList  # non-answers that say "none" rather than "I do not know"
-    fillers: WordList
-    yes: WordList  # beginnings of answers that say yes
-    no: WordList
-    stops: WordList  # short answers with these ask to stop
-    joiners: WordList  # and, or
-    clauses: WordList  # words that begin a clause rather than an item of a list
-    invitations: WordList  # questions to which "no" means nothing to add
-    heard: WordList  # questions about how somebody came to know the asker
-    facts: WordList
-    asks_reason: WordList  # questions for a reason
-    asks_more: WordList  # parts of a question that ask for more than a fact
-    yes_no_starts: WordList  # beginnings of a yes-no question; in a language
-    interrogatives: WordList  # without them, words that a yes-no question lacks
-    sensitive: WordList  # words of grave answers,
-    sensitive_parts: WordParts  # and parts that all forms of such a word share
-    idioms: WordList  # harmless phrases with such a word: "bored to death"
+Lexicon: TypeAlias = Mapping[str, WordList]
 
 
 @cache
 def lexicons() -> dict[str, Lexicon]:
-    """Return the lexicons by language tag; read on first use, because many processes need none.
-
-    Raises ValueError for an unknown list or set.
+    """Return the lists by name, of each language; read on first use, because many processes need
+    none. `words/en.toml` explains the lists.
     """
     return {tag: _lexicon(load(f"words/{tag}")) for tag in PHRASED}
 
 
 def _lexicon(words: dict[str, Any]) -> Lexicon:
+    """Return the lists with the sets that they name written out."""
     sets = {name: re.sub(r"[\s/]+", "/", text.strip()) for name, text in words["sets"].items()}
-    attached = sets.get("attached", "").split("/")
-
-    def spelled_out(name: str) -> str:
-        """Return the list with the sets that it names written out."""
-        named = _SET.sub(lambda found: sets[found[1]], words["lists"].get(name, ""))
-        return _ATTACHED.sub(
-            lambda found: "/".join([found[1], *(each + found[1] for each in attached)]), named
+    attached = ["", *sets.get("attached", "").split("/")]
+    lists = {
+        name: _ATTACHED.sub(
+            lambda found: "/".join(each + found[1] for each in attached),
+            _SET.sub(lambda found: sets[found[1]], written),
         )
-
-    if unknown := words["lists"].keys() - Lexicon._fields:
-        raise ValueError(f"no such lists: {unknown}")
-    kinds = Lexicon.__annotations__.items()
-    lists = {name: kind(spelled_out(name)) for name, kind in kinds if kind is not str}
-    return Lexicon(say_more=words["say_more"], **lists)
+        for name, written in words["lists"].items()
+    }
+    return {name: WordList(each, lists.get(f"{name}_parts", "")) for name, each in lists.items()}

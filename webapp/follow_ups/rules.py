@@ -6,8 +6,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from webapp.base.vocabulary import FollowUpCondition, FollowUpMode
-from webapp.follow_ups import signals
-from webapp.follow_ups.lexicon import lexicons
+from webapp.follow_ups import lexicon, signals
 from webapp.follow_ups.text import read
 from webapp.records.content import model as content
 from webapp.records.languages import PHRASED
@@ -181,7 +180,7 @@ def most_asked(
 
 def load() -> None:
     """Load the words of all languages; otherwise the first decision takes half a second."""
-    lexicons()
+    lexicon.lexicons()
     decide(Thread(FollowUpMode.DEEP_DIVE, (Exchange("How was it?", "It was slow"),), ()))
 
 
@@ -201,7 +200,9 @@ def _built_in(thread: Thread) -> Decision:
     if not signs.short and not signs.unknown:
         return Decision(Reason.RICH)
     reason = Reason.NON_ANSWER if signs.unknown else Reason.SHORT
-    return Decision(reason, Technique.ELABORATE, lexicons()[thread.language].say_more)
+    return Decision(
+        reason, Technique.ELABORATE, lexicon.load(f"words/{thread.language}")["say_more"]
+    )
 
 
 def _signs(thread: Thread) -> signals.Signs:

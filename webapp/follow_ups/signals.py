@@ -82,9 +82,9 @@ class Signs:
         for lexicon in lexicons().values():
             for form in (beginning, _without_first_fillers(beginning, lexicon)):
                 said, last = framed(form), framed(form[-1:] if len(form) <= MIXED_TOKENS else [])
-                if lexicon.yes.is_in(said):
+                if lexicon["yes"].is_in(said):
                     found.add("yes")
-                if lexicon.no.is_in(said) or lexicon.no.is_in(last):
+                if lexicon["no"].is_in(said) or lexicon["no"].is_in(last):
                     found.add("no")
         return found
 
@@ -114,7 +114,7 @@ def refuses(question: str, answer: Reading) -> bool:
         return True
     known = lexicons().values()
     stops = any(
-        lexicon.stops.is_in(framed(form))
+        lexicon["stops"].is_in(framed(form))
         for lexicon in known
         for form in (answer.tokens, _without_fillers(answer.tokens, lexicon))
     )
@@ -140,7 +140,7 @@ def _is_one_of(answer: Reading, *lists: str) -> bool:
     if _is_long(answer):
         return False
     return any(
-        _is_made_of(answer.tokens, getattr(lexicon, name), lexicon.fillers)
+        _is_made_of(answer.tokens, lexicon[name], lexicon["fillers"])
         for lexicon in lexicons().values()
         for name in lists
     )
@@ -165,7 +165,7 @@ def _without_fillers(found: list[str], lexicon: Lexicon) -> list[str]:
 
 
 def _without_first_fillers(found: list[str], lexicon: Lexicon) -> list[str]:
-    fillers = lexicon.fillers
+    fillers = lexicon["fillers"]
     return [*dropwhile(lambda item: item == MARK or any(fillers.ends([item], 0)), found)]
 
 
@@ -189,12 +189,12 @@ def _names_several(folded: str) -> bool:
 def _is_item(part: list[str]) -> bool:
     said = framed(part)
     is_other = any(_stands_in(name, said) for name in ("yes", "no", "clauses"))
-    fillers = (_is_made_of(part, each.fillers, each.fillers) for each in lexicons().values())
+    fillers = (_is_made_of(part, each["fillers"], each["fillers"]) for each in lexicons().values())
     return bool(part) and not is_other and not any(fillers)
 
 
 def _stands_in(name: str, found: list[str]) -> bool:
-    return any(getattr(lexicon, name).is_in(found) for lexicon in lexicons().values())
+    return any(lexicon[name].is_in(found) for lexicon in lexicons().values())
 
 
 LABEL_WORDS = 3  # "Your role", "Name"
@@ -206,8 +206,8 @@ def leaves_room(question: str, language: str) -> bool:
     lexicon, folded = lexicons()[language], fold(question)
     said = framed(tokens(folded))
     return not (
-        lexicon.asks_reason.is_in(said)
-        or lexicon.heard.is_in(said)
+        lexicon["asks_reason"].is_in(said)
+        or lexicon["heard"].is_in(said)
         or _asks_for_fact(folded, lexicon)
         or asks_yes_or_no(question, language)
         or asks_for_more(question, lexicon)
@@ -220,26 +220,26 @@ def asks_yes_or_no(question: str, language: str) -> bool:
     if lexicon is None:
         return False
     sentence = _last_sentence(fold(question))
-    if lexicon.yes_no_starts:
-        return lexicon.yes_no_starts.is_in(framed(tokens(sentence)))
+    if "yes_no_starts" in lexicon:
+        return lexicon["yes_no_starts"].is_in(framed(tokens(sentence)))
     # a clause after a comma may be the question: "In your opinion, what …"
     clauses = [START if item == MARK else item for item in tokens_and_marks(sentence)]
     asked = any(mark in question for mark in _MARKS)
-    return asked and not lexicon.interrogatives.is_in([START, *clauses])
+    return asked and not lexicon["interrogatives"].is_in([START, *clauses])
 
 
 def asks_for_more(question: str, lexicon: Lexicon) -> bool:
     """Return whether the question asks if there is anything to add."""
-    return lexicon.invitations.is_in(framed(tokens(_last_sentence(fold(question)))))
+    return lexicon["invitations"].is_in(framed(tokens(_last_sentence(fold(question)))))
 
 
 def _asks_for_fact(folded: str, lexicon: Lexicon) -> bool:
     """Return whether the question asks only for a number, time, place, person or name."""
     every, last = tokens(folded), tokens(_last_sentence(folded))
-    if lexicon.asks_more.is_in(framed(every)) or lexicon.asks_more.is_in(framed(last)):
+    if lexicon["asks_more"].is_in(framed(every)) or lexicon["asks_more"].is_in(framed(last)):
         return False
     is_label = len(every) <= LABEL_WORDS and not any(mark in folded for mark in _MARKS)
-    return is_label or lexicon.facts.is_in(framed(last))
+    return is_label or lexicon["facts"].is_in(framed(last))
 
 
 def _last_sentence(folded: str) -> str:
@@ -268,11 +268,10 @@ def is_sensitive(text: str) -> bool:
 def _has_grave_words(text: str) -> bool:
     found = framed(tokens(fold(text, at_most=len(text))))
     known = lexicons().values()
-    lists = [each for lexicon in known for each in (lexicon.sensitive_parts, lexicon.sensitive)]
-    grave = [span for each in lists for span in each.find(found)]
+    grave = [span for lexicon in known for span in lexicon["sensitive"].find(found)]
     if not grave:
         return False
-    figurative = {at for lexicon in known for span in lexicon.idioms.find(found) for at in span}
+    figurative = {at for lexicon in known for span in lexicon["idioms"].find(found) for at in span}
     return any(figurative.isdisjoint(span) for span in grave)
 
 

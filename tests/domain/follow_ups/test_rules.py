@@ -14,7 +14,7 @@ from webapp.base.vocabulary import (
     ResponseLimit,
     ResponseMode,
 )
-from webapp.follow_ups.lexicon import lexicons
+from webapp.follow_ups.lexicon import load
 from webapp.follow_ups.rules import (
     Decision,
     Exchange,
@@ -35,7 +35,7 @@ SMART, DEEP, NONE = FollowUpMode.SMART, FollowUpMode.DEEP_DIVE, FollowUpMode.NON
 OPEN = "What was the move like?"
 DAILY = "Do you use it daily?"
 EVERY = tuple(FollowUpCondition)
-MORE = {tag: lexicon.say_more for tag, lexicon in lexicons().items()}
+MORE = {tag: load(f"words/{tag}")["say_more"] for tag in PHRASED}
 QUESTIONS = {
     "en": OPEN,
     "es": "¿Cómo fue el cambio de proveedor?",
