@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from collections.abc import Iterator
-from enum import StrEnum
 from functools import cached_property
 from itertools import pairwise
 
@@ -30,36 +29,11 @@ QUOTED = re.compile(
 QUOTATION_MARKS = re.compile("[“”„‟«»‹›\"「」『』《》〈〉〝〞〟＂‘‚‛]|(?<!\\w)['’](?=\\w)|,,|''|’’")
 
 
-class Check(StrEnum):
-    """The check that a reply failed."""
-
-    REPLY = "reply"
-    LENGTH = "length"
-    LINES = "lines"
-    CHARACTERS = "characters"
-    ONE_QUESTION = "one_question"
-    ADDRESS = "address"
-    MARKUP = "markup"
-    ABUSE = "abuse"
-    SELF_HARM = "self_harm"
-    SEXUAL = "sexual"
-    THREATS = "threats"  # and promises
-    SECRETS = "secrets"  # and contact data
-    ORDERS = "orders"
-    SPECIAL = "special_category"  # of personal data
-    SCRIPT = "script"
-    LANGUAGE = "language"
-    REPEATED = "repeated"
-    COPIED = "copied"
-    QUOTATION = "quotation"
-    LEAK = "leak"
-
-
 class Unusable(Exception):
-    """A reply that must not be shown. It carries only the check, never any text."""
+    """A reply that must not be shown. It carries only the name of a check, never any text."""
 
-    def __init__(self, check: Check) -> None:
-        super().__init__(check.value)
+    def __init__(self, check: str) -> None:
+        super().__init__(check)
         self.outcome = check
 
 
@@ -70,15 +44,15 @@ def checked(reply: str, thread: Thread, brief: messages.Brief) -> Decision:
     """
     parsed = messages.parse_reply(reply)
     if parsed is None:
-        raise Unusable(Check.REPLY)
+        raise Unusable("reply")
     if chosen := _prepared(parsed, thread):
         if _words(chosen["text"]) in map(_words, thread.questions):
-            raise Unusable(Check.REPEATED)
+            raise Unusable("repeated")
         prepared = Technique.PREPARED, chosen["text"], chosen["prepared_by"]
         return Decision(Reason.CHOSEN_BY_MODEL, *prepared)
     if not parsed.question:
         if parsed.prepared:  # the number does not exist
-            raise Unusable(Check.REPLY)
+            raise Unusable("reply")
         return Decision(Reason.STOPPED_BY_MODEL)
     for check, passes in _checks(_Written(parsed.question, thread, brief)):
         if not passes:
@@ -132,37 +106,37 @@ class _Written:
         return _words(self.answers)
 
 
-def _checks(written: _Written) -> Iterator[tuple[Check, bool]]:
+def _checks(written: _Written) -> Iterator[tuple[str, bool]]:
     """Yield each check and whether it passes, cheap checks first: they bound the cost of others."""
     question, asked = written.question, "\n".join(written.questions)
-    yield Check.LENGTH, 0 < len(question) <= messages.QUESTION_MAX_CHARS
-    yield Check.LINES, len(question.splitlines()) == 1
-    yield Check.CHARACTERS, conduct.is_plain(question)
+    yield "length", 0 < len(question) <= messages.QUESTION_MAX_CHARS
+    yield "lines", len(question.splitlines()) == 1
+    yield "characters", conduct.is_plain(question)
     scripts = _main_scripts("".join(written.questions))
     is_greek = "GREEK" in scripts
-    yield Check.ONE_QUESTION, conduct.asks_one_question(question, is_greek=is_greek)
-    yield Check.ADDRESS, not conduct.has_address(question)
-    yield Check.MARKUP, not conduct.has_markup(question, is_greek=is_greek)
-    yield Check.SCRIPT, _is_of_the_script(written, scripts)
+    yield "one_question", conduct.asks_one_question(question, is_greek=is_greek)
+    yield "address", not conduct.has_address(question)
+    yield "markup", not conduct.has_markup(question, is_greek=is_greek)
+    yield "script", _is_of_the_script(written, scripts)
     languages = recognise(question), recognise(asked)
     expected = {_primary(written.thread.language), _primary(languages[1])}
     found = _primary(languages[0])
-    yield Check.LANGUAGE, not found or expected == {""} or found in expected
+    yield "language", not found or expected == {""} or found in expected
     named = conduct.named(question)
-    yield from ((Check(kind), kind not in named) for kind in conduct.NEVER)
+    yield from ((kind, kind not in named) for kind in conduct.NEVER)
     # special categories pass only if the scripted question or the title names them
     shown = conduct.named(f"{written.thread.scripted.question}\n{written.brief.title}")
     known = shown | ({"health"} if conduct.NAMES_HEALTH in shown else set())
-    yield Check.SPECIAL, named.intersection(conduct.SPECIAL) <= known
+    yield "special_category", named.intersection(conduct.SPECIAL) <= known
     said = (written.brief.title, written.answers, *written.questions)
-    yield Check.THREATS, not conduct.named_first(question, said)
+    yield "threats", not conduct.named_first(question, said)
     language = next((each for each in languages if each in PHRASED), "")
-    yield Check.ONE_QUESTION, not language or not conduct.asks_twice(question, language)
+    yield "one_question", not language or not conduct.asks_twice(question, language)
     alike = max((similarity(question, each) for each in written.questions), default=0)
-    yield Check.REPEATED, alike < SIMILARITY_MAX
-    yield Check.COPIED, not _copies(written)
-    yield Check.QUOTATION, _quotes_the_answer(written)
-    yield Check.LEAK, not _leaks(written)
+    yield "repeated", alike < SIMILARITY_MAX
+    yield "copied", not _copies(written)
+    yield "quotation", _quotes_the_answer(written)
+    yield "leak", not _leaks(written)
 
 
 def _main_scripts(asked: str) -> set[str]:

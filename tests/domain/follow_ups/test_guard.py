@@ -14,7 +14,7 @@ from tests.domain.follow_ups.written_questions import (
     rows,
 )
 from webapp.base.vocabulary import FollowUpAuthor, FollowUpCondition
-from webapp.follow_ups.guard import Check, Unusable, checked
+from webapp.follow_ups.guard import Unusable, checked
 from webapp.follow_ups.messages import Brief
 from webapp.follow_ups.rules import Decision, Exchange, Reason, Technique
 from webapp.records.content.model import PreparedFollowUp
@@ -51,17 +51,17 @@ HEALTH = "Did you tell a doctor about the pain?"
 @pytest.mark.parametrize(
     ("scripted", "answer", "title", "expected"),
     [
-        ("How was your week?", "Bad.", "", Check.SPECIAL),
-        ("How was your week?", "I was ill, the doctor came.", "", Check.SPECIAL),
+        ("How was your week?", "Bad.", "", "special_category"),
+        ("How was your week?", "I was ill, the doctor came.", "", "special_category"),
         ("How was your health this week?", "Bad.", "", None),
         ("How was your week?", "Bad.", "Health at work", None),
-        ("How was it at church?", "Bad.", "Politics", Check.SPECIAL),  # another category
+        ("How was it at church?", "Bad.", "Politics", "special_category"),  # another category
     ],
 )
 def test_a_special_category_is_named_after_the_form(
-    scripted: str, answer: str, title: str, expected: Check | None
+    scripted: str, answer: str, title: str, expected: str | None
 ) -> None:
-    assert outcome(HEALTH, make_thread(scripted, answer), title=title) is expected
+    assert outcome(HEALTH, make_thread(scripted, answer), title=title) == expected
 
 
 def test_good_questions_pass() -> None:
@@ -100,17 +100,17 @@ PREPARED = tuple(
         ({"prepared": 2, "question": "Something of its own?"}, 1),
         ({"question": "WHO else?"}, 1),  # copied
         ({"prepared": 0, "question": ASKED}, None),
-        ({"prepared": 3}, Check.REPLY),
+        ({"prepared": 3}, "reply"),
     ],
 )
 def test_a_prepared_question_is_asked_as_it_is(
-    chosen: dict[str, object], expected: int | Check | None
+    chosen: dict[str, object], expected: int | str | None
 ) -> None:
     thread = make_thread("Why did you go?", "Noise.", prepared=PREPARED)
     text = json.dumps({"action": "ask", "technique": "why"} | chosen)
 
-    if isinstance(expected, Check):
-        assert outcome_of(text, thread) is expected
+    if isinstance(expected, str):
+        assert outcome_of(text, thread) == expected
         return
     found = checked(text, thread, Brief("", None, "acme.example decided it"))
     if expected is None:
@@ -124,13 +124,13 @@ def test_a_prepared_question_is_asked_as_it_is(
     ("tag", "question", "expected"),
     [
         ("de-CH", "Was war daran für Sie so langsam?", None),
-        ("de", "What was so slow about it for you?", Check.LANGUAGE),
+        ("de", "What was so slow about it for you?", "language"),
         ("", "Was war daran für Sie so langsam?", None),
-        ("nl", "What was so slow about it for you?", Check.LANGUAGE),
+        ("nl", "What was so slow about it for you?", "language"),
     ],
 )
-def test_the_language_is_that_of_the_form(tag: str, question: str, expected: Check | None) -> None:
-    assert outcome(question, make_thread("Tool?", "Slow.", language=tag)) is expected
+def test_the_language_is_that_of_the_form(tag: str, question: str, expected: str | None) -> None:
+    assert outcome(question, make_thread("Tool?", "Slow.", language=tag)) == expected
 
 
 ANSWER = "we moved because the contract ended and nobody wanted to sign a new one"
@@ -140,11 +140,11 @@ ANSWER = "we moved because the contract ended and nobody wanted to sign a new on
     ("question", "expected"),
     [
         ("You say the contract ended and nobody wanted. Who decided?", None),
-        ("You say the contract ended and nobody wanted to. Who decided?", Check.COPIED),
+        ("You say the contract ended and nobody wanted to. Who decided?", "copied"),
     ],
 )
-def test_little_is_copied_from_the_answer(question: str, expected: Check | None) -> None:
-    assert outcome(question, make_thread("What made you switch?", ANSWER)) is expected
+def test_little_is_copied_from_the_answer(question: str, expected: str | None) -> None:
+    assert outcome(question, make_thread("What made you switch?", ANSWER)) == expected
 
 
 @pytest.mark.parametrize("language", ["en", "de", "es", "fr", "pt_BR"])
@@ -153,28 +153,28 @@ def test_the_context_does_not_leak(language: str, name: str) -> None:
     interview = INTERVIEWS[language]
     question = interview.harmless[0].replace("?", f" {name}?")
 
-    assert outcome(question, interview.thread, interview.context) is Check.LEAK
+    assert outcome(question, interview.thread, interview.context) == "leak"
 
 
 def test_what_a_model_asked_before_makes_nothing_known() -> None:
     told = "Would a rebate of 17 euros help?"
     thread = make_thread("Why?", "So.", questions=("Why?", told), written=(told,))
 
-    assert outcome("Is 17 too much?", thread, "A rebate of 17 euros.") is Check.LEAK
+    assert outcome("Is 17 too much?", thread, "A rebate of 17 euros.") == "leak"
 
 
 @pytest.mark.parametrize(
     ("first", "corrected", "expected"),
     [
-        ("It was fine.", False, Check.LEAK),
+        ("It was fine.", False, "leak"),
         ("I waited for a rebate there.", False, None),
-        ("I waited for a rebate there.", True, Check.LEAK),  # they may have written it afterwards
+        ("I waited for a rebate there.", True, "leak"),  # they may have written it afterwards
     ],
 )
 def test_who_repeats_a_word_of_a_question_did_not_know_it(
     first: str,
     corrected: bool,  # noqa: FBT001
-    expected: Check | None,
+    expected: str | None,
 ) -> None:
     told = "Would a rebate help?"
     exchanges = (
@@ -184,13 +184,13 @@ def test_who_repeats_a_word_of_a_question_did_not_know_it(
     asked = {"questions": ("Why?", told), "written": (told,), "corrected": corrected}
     thread = make_thread("", "", exchanges=exchanges, **asked)
 
-    assert outcome("How was the merger for you?", thread, "The rebate, the merger.") is expected
+    assert outcome("How was the merger for you?", thread, "The rebate, the merger.") == expected
 
 
 def test_the_whole_context_is_looked_at() -> None:
     context = "We lose customers every day. " * 400 + "They leave for Nordwind."
 
-    assert outcome("What did Nordwind do for you?", context=context) is Check.LEAK
+    assert outcome("What did Nordwind do for you?", context=context) == "leak"
 
 
 @settings(max_examples=40, deadline=None)

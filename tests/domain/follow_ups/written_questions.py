@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from webapp.base.vocabulary import FollowUpMode
-from webapp.follow_ups.guard import Check, Unusable, checked
+from webapp.follow_ups.guard import Unusable, checked
 from webapp.follow_ups.messages import Brief
 from webapp.follow_ups.rules import Exchange, Technique, Thread
 
@@ -57,13 +57,13 @@ def rows(file: str) -> list[tuple[str, ...]]:
 
 def outcome(
     question: str, thread: Thread = ENGLISH.thread, context: str = "", title: str = ""
-) -> Check | None:
+) -> str | None:
     return outcome_of(reply(question), thread, context, title)
 
 
 def outcome_of(
     text: str, thread: Thread = ENGLISH.thread, context: str = "", title: str = ""
-) -> Check | None:
+) -> str | None:
     try:
         checked(text, thread, Brief(title, None, context))
     except Unusable as unusable:
