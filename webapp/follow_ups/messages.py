@@ -2,33 +2,19 @@
 
 import json
 import re
-import tomllib
 from collections.abc import Iterator
 from itertools import islice
-from pathlib import Path
 from typing import NamedTuple
 
+from webapp.follow_ups.lexicon import load
 from webapp.follow_ups.rules import Exchange, Technique, Thread, holding
 
 SEEN_MAX_CHARS = 6000  # of each text, in code points
 FOLLOW_UPS_SEEN = 8  # bounds the reading time of a long thread
 QUESTION_MAX_CHARS = 200
-
-ASK, STOP = "ask", "stop"
-TECHNIQUES = tuple(each for each in Technique if each is not Technique.PREPARED)
-# No length limits here: some services that follow schemas do not support them.
-REPLY_FIELDS: dict[str, dict[str, object]] = {
-    "action": {"type": "string", "enum": [ASK, STOP]},
-    "prepared": {"type": "integer"},
-    "technique": {"type": "string", "enum": [each.value for each in TECHNIQUES]},
-    "question": {"type": "string"},
-}
-REPLY_SCHEMA: dict[str, object] = {
-    "type": "object",
-    "properties": REPLY_FIELDS,
-    "required": list(REPLY_FIELDS),
-    "additionalProperties": False,
-}
+PROMPT = load("prompt")
+# Without limits of length: some services that follow schemas do not support them.
+REPLY_SCHEMA: dict[str, object] = PROMPT["reply"]
 
 
 class Brief(NamedTuple):
@@ -37,9 +23,6 @@ class Brief(NamedTuple):
     title: str
     goal: str | None
     private_context: str | None
-
-
-PROMPT = tomllib.loads((Path(__file__).parent / "prompt.toml").read_text("utf-8"))
 
 
 class ModelMessages(NamedTuple):
@@ -126,7 +109,6 @@ def parse_reply(text: str) -> Reply | None:
 
 _THOUGHT_END = re.compile("</(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
 _OBJECT = re.compile(r'\{\s*"')
-_TECHNIQUES = {each.value: each for each in TECHNIQUES}
 
 
 def _replies(text: str) -> Iterator[Reply]:
@@ -145,7 +127,7 @@ def _replies(text: str) -> Iterator[Reply]:
 def _reply(fields: dict[str, object]) -> Reply | None:
     """Return the reply in the fields; a stop wins over any other field."""
     action = str(fields.get("action") or "").strip().casefold()
-    question, technique = fields.get("question"), fields.get("technique")
+    question, technique = fields.get("question"), str(fields.get("technique"))
     is_silent = not action and "question" in fields and question in (None, "")
     number = NUMBER.fullmatch(str(fields.get("prepared")).strip())
     prepared = int(number[0]) if number else 0
@@ -154,7 +136,8 @@ def _reply(fields: dict[str, object]) -> Reply | None:
     written = question.strip() if isinstance(question, str) else ""
     if not (written or prepared):
         return None
-    return Reply(_TECHNIQUES.get(str(technique), Technique.ELABORATE), written, prepared)
+    known = Technique(technique) if technique in PROMPT["techniques"] else Technique.ELABORATE
+    return Reply(known, written, prepared)
 
 
 def _members(pairs: list[tuple[str, object]]) -> dict[str, object]:
