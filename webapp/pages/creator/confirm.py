@@ -50,7 +50,7 @@ def ask(draft_id: str) -> ResponseReturnValue:
 @limit_publishes
 def confirm(draft_id: str) -> ResponseReturnValue:
     """Confirm the revision and hash that the page showed; publish, unless `then` is `agent`."""
-    account, revision = creator_id(), fields.posted_revision()
+    account, revision = creator_id(), fields.revision()
     given: dict[str, Any] = {
         "revision": revision,
         "shown_hash": request.form.get("shown_hash", ""),
@@ -76,13 +76,13 @@ def _refused(draft: Draft, problem: StateConflict) -> Response:
         return draft_view.go_to_form(draft, "forms.share")
     is_incomplete = problem.code == ErrorCode.DRAFT_INCOMPLETE
     name = "confirmation/confirm.html" if is_incomplete else "confirmation/stale.html"
-    posted = fields.posted_revision(), request.form.get("shown_hash")
+    posted = fields.revision(), request.form.get("shown_hash")
     body = render_template(
         name,
         since_shown=draft_view.since_shown(draft),
         same=posted == (draft.revision, draft.content_hash),
         on_page=agreements.posted().on_page.used_by(draft),
-        shown_revision=fields.posted_revision(),
+        shown_revision=fields.revision(),
         **draft_view.context(draft),
     )
     return Response(body, HTTPStatus.CONFLICT)

@@ -2,7 +2,7 @@
 
 import re
 from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import timedelta
 from http import HTTPStatus
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from flask import Response, make_response, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from webapp.base.config import settings
-from webapp.base.database import to_millis, utc_now
+from webapp.base.database import from_millis, to_millis, utc_now
 from webapp.base.errors import ErrorCode, InvalidInput, parse_input
 from webapp.base.sealing import NoKey, sealer
 from webapp.base.text import token_hash
@@ -56,12 +56,12 @@ class AgentProgress(NamedTuple):
         return self.draft.id if self.draft else self.agent
 
 
-def agent_progress(since: datetime) -> AgentProgress:
-    """Return the progress of the newest agent that connected at or after `since`."""
-    client = connections.find_newest_client(creator_id(), since, now=utc_now())
-    draft = find_agent_draft(creator_id(), since)
+def agent_progress(since: int) -> AgentProgress:
+    """Return the progress of the newest agent that connected at or after `since` (milliseconds)."""
+    client = connections.find_newest_client(creator_id(), from_millis(since), now=utc_now())
+    draft = find_agent_draft(creator_id(), from_millis(since))
     author = agent_names([draft.created_by]).get(draft.created_by, "") if draft else ""
-    return AgentProgress(to_millis(since), author or (client.name if client else ""), draft)
+    return AgentProgress(since, author or (client.name if client else ""), draft)
 
 
 @bp.get("")
@@ -72,7 +72,7 @@ def show_connections() -> str:
     `?revoked=` the id of the revoked token, `?address=` the change of a callback address.
     """
     account_id, now = creator_id(), utc_now()
-    ended = fields.moment_in(request.args.get("ended", ""))
+    ended = fields.millis("ended")
     tokens = agent_tokens.list_agent_tokens(account_id, now=now, most=TOKENS_SHOWN)
     addresses = callbacks.list_callbacks(account_id, now=now)
     return render_template(
@@ -80,7 +80,7 @@ def show_connections() -> str:
         connections=connections.list_connections(account_id, now=now),
         muted=connections.list_muted(account_id, now=now),
         notices=connections.list_notices(account_id, now=now),
-        ended=connections.list_disconnected(account_id, ended) if ended else [],
+        ended=connections.list_disconnected(account_id, from_millis(ended)) if ended else [],
         tokens=tokens,
         revoked=agent_tokens.find_own_token(account_id, id=request.args.get("revoked", "")),
         callbacks=addresses,
@@ -89,7 +89,7 @@ def show_connections() -> str:
             [*(row.token.grant_id for row in tokens), *(row.grant_id for row in addresses)]
         ),
         guide=settings(),
-        progress=agent_progress(now),
+        progress=agent_progress(to_millis(now)),
     )
 
 
@@ -99,16 +99,15 @@ def show_progress() -> ResponseReturnValue:
 
     A connection made while the page is open also appears in the list of connections.
     """
-    since = fields.moment_in(request.args.get("since", ""))
-    progress = agent_progress(since or utc_now())
+    progress = agent_progress(fields.millis("since"))
     if request.args.get("have") == progress.state:
         return nothing_new()
-    found = connections.list_connections(creator_id(), now=utc_now()) if since else []
+    now = utc_now()
     return fragment(
         "connections/_agent_news.html",
         progress=progress,
-        connections=found,
-        muted=connections.list_muted(creator_id(), now=utc_now()),
+        connections=connections.list_connections(creator_id(), now=now),
+        muted=connections.list_muted(creator_id(), now=now),
     )
 
 

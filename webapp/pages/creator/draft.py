@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 from functools import partial
-from http import HTTPStatus
 from typing import Any, cast
 
 from flask import Response, render_template, request, url_for
@@ -15,7 +14,7 @@ from webapp.base.vocabulary import DraftStatus, FollowUpMode
 from webapp.drafts import reviews, revisions
 from webapp.pages.creator import draft_view, fields
 from webapp.pages.creator.request import acting, agent_names, creator_blueprint, creator_id
-from webapp.pages.fragments import fragment, go_to, nothing_new, page_or_fragment
+from webapp.pages.fragments import fragment, go_to, nothing_new
 from webapp.records import drafts
 from webapp.records.content.draft_input import QUESTIONS_MAX, parse_draft_input
 from webapp.records.content.model import CHOICES, DRAFT_SETTINGS, NUMBERS, DraftUpdate, clean_reason
@@ -41,7 +40,7 @@ def review(draft_id: str) -> ResponseReturnValue:
         seen = creator_id(), draft_id, draft.revision
         look = partial(revisions.mark_seen, *seen, now=utc_now(), is_first=True)
         write_later(("look", draft_id), look)
-    before = fields.asked_revision("saved_from")
+    before = fields.revision("saved_from")
     values = draft_view.context(
         draft,
         saved_from=before if before == draft.revision - 1 else 0,
@@ -53,22 +52,17 @@ def review(draft_id: str) -> ResponseReturnValue:
 @bp.post("/seen")
 def mark_seen(draft_id: str) -> ResponseReturnValue:
     """Mark the changes up to the revision that the page showed as read."""
-    revisions.mark_seen(creator_id(), draft_id, fields.posted_revision(), now=utc_now())
+    revisions.mark_seen(creator_id(), draft_id, fields.revision(), now=utc_now())
     draft = drafts.get_draft(creator_id(), draft_id)
     return draft_view.whole(draft, focus="changes")
 
 
-@bp.get("/preview")
-def preview(draft_id: str) -> ResponseReturnValue:
-    """Show the question at position `preview` as respondents see it; `turned` is the direction."""
-    draft = drafts.get_draft(creator_id(), draft_id)
-    turned = request.args.get("turned", "")
-    return draft_view.shown(draft, "drafts/_preview.html", "preview", turned=turned)
+@bp.get("/<any(title, reason, goal, context, preview, return):part>")
+def show_part(draft_id: str, part: str) -> ResponseReturnValue:
+    """Show one part for reading, with the focus on the link that opens its editor.
 
-
-@bp.get("/<any(title, reason, goal, context):part>")
-def show_text(draft_id: str, part: str) -> ResponseReturnValue:
-    """Show one text for reading, with the focus on its Edit link."""
+    The preview shows question `?preview=`; `?turned=` is the direction to it, `back` or `next`.
+    """
     draft = drafts.get_draft(creator_id(), draft_id)
     return draft_view.shown(draft, f"drafts/_{part}.html", part, focus=part)
 
@@ -167,7 +161,7 @@ def show_history(draft_id: str) -> ResponseReturnValue:
     """Show revisions and confirmations, newest first; `?before=` is the last revision shown."""
     draft = drafts.get_draft(creator_id(), draft_id)
     found = revisions.list_revisions(
-        draft, before=fields.asked_revision("before") or None, limit=REVISIONS_SHOWN
+        draft, before=fields.revision("before") or None, limit=REVISIONS_SHOWN
     )
     grants = [revision.draft.author for revision in found]
     grants += [word.grant_id for revision in found for word in revision.confirmations]
@@ -185,27 +179,27 @@ def show_history(draft_id: str) -> ResponseReturnValue:
 @bp.post("/restore")
 def restore(draft_id: str) -> ResponseReturnValue:
     """Restore the content of revision `to` as a new revision."""
-    return _go_back(draft_id, lambda draft: revisions.back_to(draft, fields.posted_revision("to")))
+    return _go_back(draft_id, lambda draft: revisions.back_to(draft, fields.revision("to")))
 
 
 @bp.post("/changes/<key>/put-back")
 def put_back(draft_id: str, key: str) -> ResponseReturnValue:
     """Undo one of the changes that the page listed; `since` is the revision it compared with."""
     return _go_back(
-        draft_id, lambda draft: revisions.put_back(draft, fields.posted_revision("since"), key)
+        draft_id, lambda draft: revisions.put_back(draft, fields.revision("since"), key)
     )
 
 
 @bp.post("/changes/<key>/accept")
 def accept(draft_id: str, key: str) -> ResponseReturnValue:
     """Mark one change as read; `focus` is the position of its question, 0 for no question."""
-    at = {"revision": fields.posted_revision(), "since": fields.posted_revision("since")}
+    at = {"revision": fields.revision(), "since": fields.revision("since")}
     draft = drafts.get_draft(creator_id(), draft_id)
     try:
         revisions.accept_change(creator_id(), draft_id, key, **at, now=utc_now())
     except StateConflict as problem:
         return _refused(draft, problem)
-    return draft_view.whole(draft, focus=fields.posted_revision("focus") or "changes")
+    return draft_view.whole(draft, focus=fields.revision("focus") or "changes")
 
 
 @bp.get("/now")
@@ -228,7 +222,7 @@ def tell_changes(draft_id: str) -> ResponseReturnValue:
         state += f".{draft.return_count}"
     if state in {request.args.get("have"), request.args.get("notified")}:
         return nothing_new()
-    by_agent = revisions.find_last_by_agent(draft, fields.asked_revision("have"))
+    by_agent = revisions.find_last_by_agent(draft, fields.revision("have"))
     grant = by_agent.author if by_agent else None
     agent = agent_names([grant]).get(grant or "", "An agent") if grant else ""
     return fragment(
@@ -247,7 +241,7 @@ def _go_back(draft_id: str, change: Callable[[Draft], DraftUpdate]) -> Response:
 
     def of_shown(draft: Draft) -> DraftUpdate:
         """Require the revision that the page showed: undoing depends on the whole draft."""
-        drafts.require_revision(draft, fields.posted_revision())
+        drafts.require_revision(draft, fields.revision())
         return change(draft)
 
     result = draft_view.attempt(draft, of_shown)
@@ -259,18 +253,8 @@ def _go_back(draft_id: str, change: Callable[[Draft], DraftUpdate]) -> Response:
 
 def _refused(draft: Draft, problem: InvalidInput | StateConflict) -> Response:
     """Show the current list of changes with the error."""
-    refusal = draft_view.in_plain_words(problem) if isinstance(problem, InvalidInput) else ""
-    status = HTTPStatus.UNPROCESSABLE_ENTITY if refusal else HTTPStatus.CONFLICT
-    at = {"refusal": refusal, "outdated": not refusal, "focus": "changes"}
-    values = draft_view.context(draft, **at)
-    return page_or_fragment("drafts/review.html", "drafts/_changes.html", status=status, **values)
-
-
-@bp.get("/return")
-def offer_return(draft_id: str) -> ResponseReturnValue:
-    """Show the link that opens the form for sending back, with the focus on it."""
-    draft = drafts.get_draft(creator_id(), draft_id)
-    return draft_view.shown(draft, "returns/_return_link.html", "return", focus="return")
+    pages = "drafts/review.html", "drafts/_changes.html"
+    return draft_view.tried(draft, problem, *pages, focus="changes")
 
 
 @bp.get("/return/edit")
@@ -279,15 +263,13 @@ def write_return(draft_id: str) -> ResponseReturnValue:
     draft = drafts.get_draft(creator_id(), draft_id)
     if draft.status is DraftStatus.PUBLISHED:
         return go_to(url_for("drafts.review", draft_id=draft_id))
-    notes = reviews.notes_on_questions(draft)
-    text = draft.return_note or ""
-    return _return_form(draft, HTTPStatus.OK, note_text=text, question_notes=notes)
+    return _return_form(draft, None, note_text=draft.return_note or "")
 
 
 @bp.post("/return")
 def send_back(draft_id: str) -> ResponseReturnValue:
     """Send the revision that the page showed back to its agent."""
-    account, revision, act = creator_id(), fields.posted_revision(), acting()
+    account, revision, act = creator_id(), fields.revision(), acting()
     try:
         notes = {key: clean_note(text) for key, text in _question_notes().items()}
         reviews.return_draft(
@@ -329,19 +311,17 @@ def _not_returned(draft: Draft, problem: InvalidInput | StateConflict) -> Respon
     """Show the form again, with the typed notes and the error."""
     if draft.status is DraftStatus.PUBLISHED:
         return draft_view.go_to_form(draft, "forms.share")
-    written = {"note_text": fields.typed("note"), "question_notes": _question_notes()}
-    if isinstance(problem, InvalidInput):
-        message = draft_view.in_plain_words(problem)
-        return _return_form(draft, HTTPStatus.UNPROCESSABLE_ENTITY, **written, message=message)
-    return _return_form(draft, HTTPStatus.CONFLICT, **written, outdated=True)
+    notes = _question_notes()
+    return _return_form(draft, problem, note_text=fields.typed("note"), question_notes=notes)
 
 
-def _return_form(draft: Draft, status: HTTPStatus, **more: Any) -> Response:
-    return page_or_fragment(
+def _return_form(draft: Draft, problem: draft_view.Result | None, **more: Any) -> Response:
+    return draft_view.tried(
+        draft,
+        problem,
         "returns/return.html",
         "returns/_return_form.html",
-        status=status,
         since_shown=draft_view.since_shown(draft),
-        shown_revision=fields.posted_revision(),
-        **draft_view.context(draft, **more),
+        shown_revision=fields.revision(),
+        **more,
     )

@@ -35,8 +35,8 @@ FIELD_LIMITS = {
 MOST = {setting.name: setting.most for setting in content.NUMBERS}
 ALL_PARTS = "drafts/_all_parts_oob.html"
 NOTHING_DONE: dict[str, Any] = {
-    **dict.fromkeys(("message", "focus", "refusal"), ""),
-    **dict.fromkeys(("conflict", "outdated", "writes_title"), False),
+    **dict.fromkeys(("message", "focus"), ""),
+    **dict.fromkeys(("conflict", "writes_title"), False),
     "saved_from": 0,
 }
 Result = Draft | InvalidInput | StateConflict
@@ -76,7 +76,7 @@ def attempt(draft: Draft, change: Callable[[Draft], content.DraftUpdate]) -> Res
     counts as seen if the creator had seen everything before, or nothing yet. A change that is
     already stored is not made twice: the request repeats one whose response was lost.
     """
-    account, now, revision = creator_id(), utc_now(), fields.posted_revision()
+    account, now, revision = creator_id(), utc_now(), fields.revision()
     view = revisions.find_view(draft.id)
     try:
         before, saved = as_posted_from(draft), _own_next(draft)
@@ -109,19 +109,19 @@ def as_posted_from(draft: Draft) -> Draft:
     """
     if not _own_next(draft):
         return draft
-    return revisions.find_revision(draft, fields.posted_revision()) or draft
+    return revisions.find_revision(draft, fields.revision()) or draft
 
 
 def _own_next(draft: Draft) -> Draft | None:
     """Return the revision after the one that the page showed if the creator made it."""
-    made = revisions.find_revision(draft, fields.posted_revision() + 1)
+    made = revisions.find_revision(draft, fields.revision() + 1)
     own = draft.status is DraftStatus.DRAFT and made is not None and made.author is None
     return made if own else None
 
 
 def since_shown(draft: Draft) -> Sequence[Change]:
     """Return the changes since the revision that the posted page showed."""
-    shown = revisions.find_revision(draft, fields.posted_revision())
+    shown = revisions.find_revision(draft, fields.revision())
     return differences(shown, draft) if shown else ()
 
 
@@ -212,7 +212,7 @@ def saved(draft: Draft, template: str, anchor: str, **more: Any) -> Response:
 
     A trigger updates the revision in the other forms of the page.
     """
-    before = fields.posted_revision()
+    before = fields.revision()
     trigger = {"askback:saved": {"from": before, "to": draft.revision}}
     saved_from = before if draft.revision == before + 1 else 0
     return shown(draft, template, anchor, trigger=trigger, **more, saved_from=saved_from)
@@ -228,27 +228,27 @@ def answered(
     """
     if isinstance(result, Draft):
         return saved(result, "drafts/_saved.html", anchor, part=part, **more)
-    message = in_plain_words(result) if isinstance(result, InvalidInput) else ""
-    return edited(draft, editor, message=message, conflict=not message, **more)
+    return edited(draft, editor, result, **more)
 
 
 def edited(
-    draft: Draft,
-    template: str,
-    *,
-    message: str = "",
-    conflict: bool = False,
-    inside: str = "",
-    **more: Any,
+    draft: Draft, template: str, result: Result | None = None, *, inside: str = "", **more: Any
 ) -> Response:
     """Show an open editor as a full page; for htmx only `inside`, or else `template`."""
+    values = {"editor": template, "in_place": wants_fragment()} | more
+    return tried(draft, result, "drafts/edit.html", inside or template, **values)
+
+
+def tried(draft: Draft, result: Result | None, page: str, part: str, **more: Any) -> Response:
+    """Show a page, for htmx a part, with the error of a change: a message (422) or a conflict."""
+    message = in_plain_words(result) if isinstance(result, InvalidInput) else ""
+    conflict = isinstance(result, StateConflict)
     status = HTTPStatus.UNPROCESSABLE_ENTITY if message else HTTPStatus.OK
-    values = {"editor": template, "message": message, "conflict": conflict} | more
     return page_or_fragment(
-        "drafts/edit.html",
-        inside or template,
+        page,
+        part,
         status=HTTPStatus.CONFLICT if conflict else status,
-        **context(draft, in_place=wants_fragment(), **values),
+        **context(draft, message=message, conflict=conflict, **more),
     )
 
 

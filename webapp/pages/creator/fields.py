@@ -1,11 +1,9 @@
 """Parsers for the form fields and query parameters of creator pages."""
 
 import re
-from datetime import datetime
 
 from flask import request
 
-from webapp.base.database import from_millis
 from webapp.pages.fragments import typed_text
 
 
@@ -14,24 +12,14 @@ def typed(name: str) -> str:
     return typed_text(name).strip()
 
 
-def posted_revision(name: str = "revision") -> int:
-    """Return the posted revision; 0, which no draft has, if it is missing or no number."""
-    return _number_in(request.form.get(name, ""), digits=9)
+def revision(name: str = "revision") -> int:
+    """Return a revision, posted or in the address; 0, which no draft has, if it is no number."""
+    return _number(name, digits=9)
 
 
-def asked_revision(name: str) -> int:
-    """Return a revision in the address; 0, which no draft has, if it is missing or no number."""
-    return _number_in(request.args.get(name, ""), digits=9)
-
-
-def moment_in(text: str) -> datetime | None:
-    """Parse a moment in milliseconds since the epoch; None for other text."""
-    return from_millis(int(text)) if re.fullmatch("[0-9]{1,13}", text) else None
-
-
-def millis_in(text: str) -> int:
-    """Parse milliseconds since the epoch; 0 for other text."""
-    return _number_in(text, digits=13)
+def millis(name: str) -> int:
+    """Return milliseconds since the epoch, posted or in the address; 0 if that is no number."""
+    return _number(name, digits=13)
 
 
 def asked_position() -> tuple[int, str] | None:
@@ -40,5 +28,6 @@ def asked_position() -> tuple[int, str] | None:
     return (int(found[1]), found[2]) if found else None
 
 
-def _number_in(text: str, *, digits: int) -> int:
+def _number(name: str, *, digits: int) -> int:
+    text = request.values.get(name, "")
     return int(text) if re.fullmatch(f"[0-9]{{1,{digits}}}", text) else 0

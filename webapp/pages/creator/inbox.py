@@ -188,8 +188,8 @@ def discard(draft_id: str) -> ResponseReturnValue:
 @bp.post("/take-back")
 def take_back() -> ResponseReturnValue:
     """Restore the drafts that were discarded at the moment `at`."""
-    at = fields.moment_in(request.form.get("at", ""))
-    count = trash.restore(creator_id(), at, **acting()) if at else 0
+    at = fields.millis("at")
+    count = trash.restore(creator_id(), from_millis(at), **acting()) if at else 0
     return go_to(url_for("inbox.show", restored=count or None))
 
 
@@ -201,7 +201,7 @@ def _after_discard(draft_ids: list[str], at: int | None) -> Response:
 
 def _discarded() -> dict[str, int]:
     """Return the time of the last discard, and the number of drafts that can be restored."""
-    at = fields.millis_in(request.args.get("discarded", ""))
+    at = fields.millis("discarded")
     count = trash.count_discarded(creator_id(), from_millis(at), now=utc_now()) if at else 0
     return {"at": at, "count": count}
 
@@ -212,7 +212,7 @@ def _progress(sections: Sections) -> AgentProgress | None:
     if len(entries) > 1 or entries != sections["waiting"]:
         return None
     seen = entries and entries[0].changes is not None
-    return None if seen else agent_progress(from_millis(0))
+    return None if seen else agent_progress(0)
 
 
 def _entries() -> list[Entry]:

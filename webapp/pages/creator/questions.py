@@ -188,7 +188,7 @@ def _rearranged(draft: Draft, position: int) -> Response | None:
 
     None without such a button, and on an outdated page, whose conflict `_save_words` reports.
     """
-    if fields.posted_revision() != draft.revision:
+    if fields.revision() != draft.revision:
         return None
     up, out = (request.form.get(name, 0, type=int) for name in ("up", "out"))
     opened = _as_typed(_opened(draft, position))

@@ -74,11 +74,6 @@ def _read_choice() -> Choice:
     return Choice(filters, values, misread[0] if misread else "")
 
 
-def _stamp(name: str) -> int:
-    """Return the stamp in this query parameter; 0 if invalid."""
-    return fields.millis_in(request.args.get(name, ""))
-
-
 def _day(text: str) -> int | None:
     """Return the number of a UTC day since the epoch; None if invalid."""
     if not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
@@ -129,7 +124,7 @@ def one_question(form_id: str, number: int) -> ResponseReturnValue:
     if not 1 <= number <= len(form.questions):
         abort(404)
     question_id = form.questions[number - 1]["id"]
-    before = _stamp("before") or form.last_stamp + 1
+    before = fields.millis("before") or form.last_stamp + 1
     older = results.more_answers(form.id, question_id, before)
     return page_or_fragment(
         "results/question.html",
@@ -164,8 +159,8 @@ def by_person(form_id: str) -> ResponseReturnValue:
 def new_answers(form_id: str) -> ResponseReturnValue:
     """Show the number of answers after the stamp `since`; 204 if none came after `seen`."""
     last_stamp = forms.get_form(creator_id(), form_id).last_stamp
-    since = _stamp("since") or last_stamp
-    if max(since, _stamp("seen")) >= last_stamp:
+    since = fields.millis("since") or last_stamp
+    if max(since, fields.millis("seen")) >= last_stamp:
         return nothing_new()
     form, hidden = get_shown_form(form_id)
     return fragment(
@@ -231,7 +226,7 @@ def show(form_id: str, session_id: str) -> ResponseReturnValue:
 def mark_read(form_id: str, session_id: str) -> ResponseReturnValue:
     """Mark this response as read; without htmx, redirect to the next unread one."""
     account = creator_id()
-    unread.mark_read(account, form_id, session_id, fields.millis_in(request.form.get("stamp", "")))
+    unread.mark_read(account, form_id, session_id, fields.millis("stamp"))
     if wants_fragment():
         return nothing_new()
     following = unread.next_unread(forms.get_form(account, form_id), session_id)
@@ -241,7 +236,7 @@ def mark_read(form_id: str, session_id: str) -> ResponseReturnValue:
 @responses_bp.post("/read")
 def mark_all_read(form_id: str) -> ResponseReturnValue:
     """Mark every response up to the posted stamp as read."""
-    unread.mark_all_read(creator_id(), form_id, fields.millis_in(request.form.get("stamp", "")))
+    unread.mark_all_read(creator_id(), form_id, fields.millis("stamp"))
     return go_to(url_for("results.by_question", form_id=form_id))
 
 
@@ -309,7 +304,7 @@ def _deletion_notes(form_id: str) -> dict[str, Any]:
 
 
 def _found(form: FormRow, hidden: HiddenResponses, choice: Choice) -> ResponseReturnValue:
-    found = search.find_answers(form.id, choice.filters, before=_stamp("before") or None)
+    found = search.find_answers(form.id, choice.filters, before=fields.millis("before") or None)
     shown = threads.first_answers(found.answers)
     answers: dict[str, list[ShownAnswer]] = defaultdict(list)
     for answer in shown:
