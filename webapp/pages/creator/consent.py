@@ -46,6 +46,7 @@ PARAMETERS = (
     ASKED_HOST,
 )
 bp = Blueprint("consent", __name__)
+limiter.limit(REQUESTS)(bp)
 
 
 @bp.errorhandler(OAuth2Error)
@@ -68,31 +69,43 @@ def oauth_error(error: OAuth2Error) -> Response | tuple[str, int]:
 @bp.errorhandler(Refused)
 def refused(refusal: Refused) -> tuple[str, int]:
     """Show an error that must not be redirected to the client."""
-    return _problem(refusal.description, by_id=request.args.get("client_id", ""))
+    has_document = names_document(request.args.get("client_id", ""))
+    return _problem(refusal.description, has_document=has_document)
+
+
+@bp.before_request
+def check_request() -> Response | None:
+    """Require visible ASCII and a signed-in creator.
+
+    Authlib cannot echo other characters (RFC 6749 appendix A). `scope` is exempt: a malformed one,
+    such as a JSON list, is ignored like an unknown one.
+    """
+    for name in set(PARAMETERS) - {"scope"}:
+        for value in request.values.getlist(name):
+            plain = value.isascii() and value.isprintable()
+            if not plain or (name != "state" and FORBIDDEN_IN_VALUES & set(value)):
+                raise Refused("invalid_request", "The app sent an address that cannot be read.")
+    if current_user.is_authenticated:
+        return None
+    if _asks_nobody():
+        grant = cast(AuthorizationCodeGrant, server.get_consent_grant())
+        raise OAuth2Error(error="login_required", redirect_uri=grant.redirect_uri)
+    return cast(Response, login.unauthorized())
 
 
 @bp.get(AUTHORIZE)
 @bp.get(f"{AUTHORIZE}/api", strict_slashes=False)
 @bp.get(f"{AUTHORIZE}/mcp/app", strict_slashes=False)
-@limiter.limit(REQUESTS)
 def authorize() -> ResponseReturnValue:
     """Ask the creator, after sign-in; without a session, fetch no client metadata document."""
-    _check_characters()
-    if not current_user.is_authenticated:
-        return _ask_to_sign_in()
-    grant = _asked_grant()
-    return _consent_page(grant)
+    return _consent_page(_asked_grant())
 
 
 @bp.post(AUTHORIZE)
 @bp.post(f"{AUTHORIZE}/api", strict_slashes=False)
 @bp.post(f"{AUTHORIZE}/mcp/app", strict_slashes=False)
-@limiter.limit(REQUESTS)
 def decide() -> ResponseReturnValue:
     """Redirect to the client with a code, or with access_denied, as the creator decided."""
-    _check_characters()
-    if not current_user.is_authenticated:
-        return _ask_to_sign_in()
     if request.form.get("allow") == "switch":
         end_session(current_user.get_id(), now=utc_now(), by=request_audit.creator())
         logout_user()
@@ -103,7 +116,7 @@ def decide() -> ResponseReturnValue:
         act, denied = Acting(now=utc_now(), by=by), AuditOutcome.DENIED
         request_audit.note(AuditKind.CONSENT, _creator().id, **act, outcome=denied)
         return _authlib_response(grant)
-    ticked = [scope for scope in _offered(grant) if scope in _ticked()]
+    ticked = [scope for scope in _offered(grant) if scope in request.form.getlist("may")]
     if not name_permission(ticked):
         return _consent_page(grant, nothing_ticked=True)
     # attests_publish is None if the page did not ask whether the agent may publish
@@ -121,23 +134,8 @@ def _authlib_response(grant: AuthorizationCodeGrant, creator: Account | None = N
     return cast(Response, answer)
 
 
-def _check_characters() -> None:
-    """Require visible ASCII (RFC 6749 appendix A): Authlib cannot echo other characters.
-
-    `scope` is exempt: a malformed one, such as a JSON list, is ignored like an unknown one.
-    """
-    for name in set(PARAMETERS) - {"scope"}:
-        for value in request.values.getlist(name):
-            plain = value.isascii() and value.isprintable()
-            if not plain or (name != "state" and FORBIDDEN_IN_VALUES & set(value)):
-                raise Refused("invalid_request", "The app sent an address that cannot be read.")
-
-
-def _ask_to_sign_in() -> Response:
-    if "none" in request.args.get("prompt", "").split():
-        grant = cast(AuthorizationCodeGrant, server.get_consent_grant())
-        raise OAuth2Error(error="login_required", redirect_uri=grant.redirect_uri)
-    return cast(Response, login.unauthorized())
+def _asks_nobody() -> bool:
+    return "none" in request.args.get("prompt", "").split()
 
 
 def _asked_grant() -> AuthorizationCodeGrant:
@@ -148,7 +146,7 @@ def _asked_grant() -> AuthorizationCodeGrant:
             raise Refused("invalid_client", "This server does not fetch descriptions of apps.")
         load_document_client(client_id, now=utc_now())
     grant = cast(AuthorizationCodeGrant, server.get_consent_grant(end_user=_creator()))
-    if "none" in request.args.get("prompt", "").split():
+    if _asks_nobody():
         raise OAuth2Error(error="consent_required", redirect_uri=grant.redirect_uri)
     return grant
 
@@ -159,10 +157,6 @@ def _offered(grant: AuthorizationCodeGrant) -> list[str]:
     if grant.client.check_grant_type("refresh_token") and Scope.OFFLINE_ACCESS not in scopes:
         scopes.append(Scope.OFFLINE_ACCESS)
     return scopes
-
-
-def _ticked() -> set[str]:
-    return set(request.form.getlist("may"))
 
 
 def _creator() -> Account:
@@ -186,7 +180,7 @@ def _consent_page(
         on_this_computer=stays_on_this_computer(grant.redirect_uri),
         nothing_ticked=nothing_ticked,
         lasting_days=GRANT_SECONDS // 86_400,
-        ticked=_ticked() if nothing_ticked else set(grant.request.scope.split()),
+        ticked=request.form.getlist("may") if nothing_ticked else grant.request.scope.split(),
     )
     return page, HTTPStatus.UNPROCESSABLE_ENTITY if nothing_ticked else HTTPStatus.OK
 
@@ -203,22 +197,9 @@ def _may_be_sent_on() -> bool:
     return bool(current_user.is_authenticated and has_consented(_creator().id, client))
 
 
-def _problem(
-    what: str, *, error: str = "", by_id: str = "", back: str = "", back_to: str = ""
-) -> tuple[str, int]:
-    """Show an error page.
-
-    error   an OAuth code, for an error without words
-    by_id   the client id, if it may be the reason
-    back    the link to the client, whose host is `back_to`
-    """
-    page = render_template(
-        "oauth/problem.html",
-        what=what,
-        error=error,
-        back=back,
-        back_to=back_to,
-        has_document=names_document(by_id),
-        client_documents=settings().client_documents,
-    )
+def _problem(what: str, **more: object) -> tuple[str, int]:
+    """Show an error page, whose template lists the variables in `more`."""
+    values = {"error": "", "back": "", "back_to": "", "has_document": False} | more
+    documents = settings().client_documents
+    page = render_template("oauth/problem.html", what=what, client_documents=documents, **values)
     return page, HTTPStatus.BAD_REQUEST
