@@ -6,13 +6,14 @@ from flask import Response, abort, render_template, request, url_for
 
 from api.subscriptions import challenge
 from jobs.queue import hand_over
+from webapp.base.config import settings
 from webapp.base.database import utc_now
 from webapp.base.sealing import NoKey, sealer
 from webapp.base.vocabulary import DeliveryFailure
 from webapp.events import log
 from webapp.events.subscriptions import secret_place
 from webapp.pages.creator import fields
-from webapp.pages.creator.request import agent_names, creator_blueprint, creator_id, events_enabled
+from webapp.pages.creator.request import agent_names, creator_blueprint, creator_id
 from webapp.pages.fragments import go_to
 from webapp.web.limiter import limiter
 
@@ -26,7 +27,7 @@ bp = creator_blueprint("deliveries", "/deliveries", limits_writes=False)
 @bp.before_request
 def require_events() -> None:
     """Respond with 404 if the operator has switched events off."""
-    if not events_enabled():
+    if not settings().mcp_events_enabled:
         abort(404)
 
 

@@ -3,14 +3,13 @@
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from http import HTTPStatus
-from typing import ParamSpec, TypedDict, TypeVar, cast
+from typing import TypedDict, cast
 
 from flask import Blueprint, Flask, Response, request
 from flask_limiter import RateLimitExceeded
 from flask_login import current_user, login_required
 from sqlalchemy import select
 
-from webapp.base.config import settings
 from webapp.base.database import db, utc_now
 from webapp.oauth import connections
 from webapp.oauth.models import OAuthClient, OAuthGrant
@@ -22,14 +21,10 @@ from webapp.web.limiter import limiter
 PAGE_WRITES_RATE = "120/minute"  # changes that one account makes through pages
 PAGE_FORMS_RATE = "20/minute;200/day"  # new drafts of one account; separately, publications
 
-P = ParamSpec("P")
-R = TypeVar("R")
-
 
 def init_app(app: Flask) -> None:
-    """Register the template globals `waiting_count` and `events_enabled`."""
+    """Register the template global `waiting_count`."""
     app.add_template_global(waiting_count, "waiting_count")
-    app.add_template_global(events_enabled, "events_enabled")
 
 
 class Acting(TypedDict):
@@ -89,34 +84,27 @@ limit_writes = limiter.shared_limit(
 )
 
 
-def _limit_forms(
-    counted: str, unless: Callable[[], bool] = lambda: False
-) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Return a decorator that keeps the limit of writes, which a view's own limit replaces."""
-    of_forms = limiter.shared_limit(
-        lambda: PAGE_FORMS_RATE,
-        counted,
-        key_func=creator_id,
-        exempt_when=unless,
-        deduct_when=_is_done,
-    )
-    return lambda view: limit_writes(of_forms(view))
-
-
-limit_new_drafts = _limit_forms("drafts by pages")
-limit_publishes = _limit_forms(
-    "publications by pages", unless=lambda: request.form.get("then") == "agent"
+# these two come on top of the limit of writes
+limit_new_drafts = limiter.shared_limit(
+    lambda: PAGE_FORMS_RATE,
+    "drafts by pages",
+    key_func=creator_id,
+    override_defaults=False,
+    deduct_when=_is_done,
+)
+limit_publishes = limiter.shared_limit(
+    lambda: PAGE_FORMS_RATE,
+    "publications by pages",
+    key_func=creator_id,
+    override_defaults=False,
+    exempt_when=lambda: request.form.get("then") == "agent",
+    deduct_when=_is_done,
 )
 
 
 def waiting_count() -> int:
     """Return the number of drafts that wait for the creator."""
     return connections.count_waiting(creator_id(), now=utc_now())
-
-
-def events_enabled() -> bool:
-    """Return whether agents may subscribe to completed responses."""
-    return settings().mcp_events_enabled
 
 
 def agent_names(grant_ids: Iterable[str | None]) -> dict[str, str]:
