@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from http import HTTPStatus
 from itertools import groupby
+from operator import attrgetter
 
 from flask import Blueprint, Response, render_template, request, session
 from flask.typing import ResponseReturnValue
@@ -31,12 +32,7 @@ NO_PICTURE = (
 NOT_NOW = "No picture can be drawn just now.", "Try again in a minute."
 
 bp = Blueprint("account", __name__)
-
-
-@bp.before_request
-def require_somebody() -> ResponseReturnValue | None:
-    """Require a signed-in creator on every page except the one after a deletion."""
-    return None if request.endpoint == "account.show_farewell" else require_creator()
+bp.before_request(require_creator)
 
 
 @bp.get(PAGE)
@@ -137,13 +133,8 @@ def delete() -> ResponseReturnValue:
     return go_to("/account/deleted")
 
 
-@bp.get("/account/deleted")
-def show_farewell() -> str:
-    """Show the page after a deletion, without a session: the account is gone."""
-    return render_template("account/deleted.html")
-
-
 EVENTS_ON_PAGE = 50
+READS_AS = attrgetter("kind", "outcome", "subject", "actor", "client_id", "client_name", "address")
 
 
 @bp.get("/account/activity")
@@ -158,18 +149,13 @@ def show_activity() -> str:
         # equal events in a row take one line: the newest one, with their number
         lines=[
             (same[0], sum(each.count for each in same))
-            for same in (list(found) for _, found in groupby(shown, _reads_as))
+            for same in (list(found) for _, found in groupby(shown, READS_AS))
         ],
         titles=_titles(shown),
         older=f"{to_millis(shown[-1].at)}-{shown[-1].id}" if len(events) > len(shown) else "",
         first=before is None,
         days=settings().audit_days,
     )
-
-
-def _reads_as(event: AuditEvent) -> tuple[str | None, ...]:
-    who = (event.actor, event.client_id, event.client_name, event.address)
-    return (event.kind, event.outcome, event.subject, *who)
 
 
 def _titles(events: Iterable[AuditEvent]) -> dict[str, str]:

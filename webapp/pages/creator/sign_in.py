@@ -235,6 +235,12 @@ def link_gone(gone: NotFound) -> Response:
     return errors.problem(errors.Problem(_(gone.message), _(gone.resolution)), HTTPStatus.GONE)
 
 
+@bp.get("/account/deleted")
+def show_farewell() -> str:
+    """Show the page after the deletion of an account, which ended the session."""
+    return render_template("account/deleted.html")
+
+
 def ending_agents(act: Acting) -> Also | None:
     """Return a function that disconnects all agents, None if that was not chosen."""
     return partial(end_grants, **act) if "end_agents" in request.form else None
