@@ -69,7 +69,7 @@ ROUTES = {
     RequestKind.PUBLIC_PAGE: (docs.bp, site.bp),
     RequestKind.CREATOR_PAGE: (
         *(inbox.bp, draft.bp, questions.bp, confirm.bp, trial.bp),
-        *(forms.bp, results.bp, results.responses_bp, export.bp, agreements.bp),
+        *(forms.bp, results.bp, export.bp, agreements.bp),
         *(connections.bp, connections.tokens_bp, deliveries.bp),
         *(account.bp, sign_in.bp, consent.bp),
     ),

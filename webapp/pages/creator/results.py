@@ -3,9 +3,9 @@
 The query string holds all filters, so a view can be bookmarked, shared and reloaded.
 """
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import date
 from itertools import chain
 from typing import Any, NamedTuple
@@ -44,7 +44,6 @@ WORDS_MAX_CHARS = 200
 NAMES = ("q", "sent", "unflagged", "spoken", "followups", "from", "to")
 
 bp = creator_blueprint("results", "/forms/<form_id>")
-responses_bp = creator_blueprint("responses", "/forms/<form_id>")
 
 
 class Choice(NamedTuple):
@@ -76,12 +75,9 @@ def _read_choice() -> Choice:
 
 def _day(text: str) -> int | None:
     """Return the number of a UTC day since the epoch; None if invalid."""
-    if not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
-        return None
-    try:
+    with suppress(ValueError):
         return (date.fromisoformat(text) - EPOCH_DAY).days
-    except ValueError:
-        return None
+    return None
 
 
 def get_shown_form(form_id: str) -> tuple[FormRow, HiddenResponses]:
@@ -180,7 +176,7 @@ def try_again(form_id: str, session_id: str, attachment_id: str) -> ResponseRetu
     host, now = settings().transcriber_host, utc_now()
     transcripts.try_again(creator_id(), form_id, attachment_id, transcriber=host, now=now)
     hand_over_recordings([attachment_id])
-    return go_to(url_for("responses.show", form_id=form_id, session_id=session_id))
+    return go_to(url_for("results.show", form_id=form_id, session_id=session_id))
 
 
 @bp.get("/settings")
@@ -195,17 +191,17 @@ def show_settings(form_id: str) -> ResponseReturnValue:
     )
 
 
-@responses_bp.get("/unread")
+@bp.get("/unread")
 def show_next(form_id: str) -> ResponseReturnValue:
     """Redirect to the newest unread response, or to the newest."""
     form = forms.get_form(creator_id(), form_id)
     session_id = threads.newest_response(form)
     if session_id is None:
         return go_to(url_for("results.by_question", form_id=form_id))
-    return go_to(url_for("responses.show", form_id=form_id, session_id=session_id))
+    return go_to(url_for("results.show", form_id=form_id, session_id=session_id))
 
 
-@responses_bp.get("/people/<session_id>")
+@bp.get("/people/<session_id>")
 def show(form_id: str, session_id: str) -> ResponseReturnValue:
     """Show all answers of one person."""
     form = forms.get_form(creator_id(), form_id)
@@ -222,7 +218,7 @@ def show(form_id: str, session_id: str) -> ResponseReturnValue:
     )
 
 
-@responses_bp.post("/people/<session_id>/read")
+@bp.post("/people/<session_id>/read")
 def mark_read(form_id: str, session_id: str) -> ResponseReturnValue:
     """Mark this response as read; without htmx, redirect to the next unread one."""
     account = creator_id()
@@ -230,24 +226,24 @@ def mark_read(form_id: str, session_id: str) -> ResponseReturnValue:
     if wants_fragment():
         return nothing_new()
     following = unread.next_unread(forms.get_form(account, form_id), session_id)
-    return go_to(url_for("responses.show", form_id=form_id, session_id=following or session_id))
+    return go_to(url_for("results.show", form_id=form_id, session_id=following or session_id))
 
 
-@responses_bp.post("/read")
+@bp.post("/read")
 def mark_all_read(form_id: str) -> ResponseReturnValue:
     """Mark every response up to the posted stamp as read."""
     unread.mark_all_read(creator_id(), form_id, fields.millis("stamp"))
     return go_to(url_for("results.by_question", form_id=form_id))
 
 
-@responses_bp.post("/people/<session_id>/delete")
+@bp.post("/people/<session_id>/delete")
 def delete(form_id: str, session_id: str) -> ResponseReturnValue:
     """Delete one response; the list of responses offers to undo it."""
     deletions.delete_response(creator_id(), form_id, session_id, **acting())
     return go_to(url_for("results.by_person", form_id=form_id, deleted=1))
 
 
-@responses_bp.get("/automated/delete")
+@bp.get("/automated/delete")
 def ask_automated(form_id: str) -> ResponseReturnValue:
     """Ask before deleting all responses that look automated, and show their number."""
     form = forms.get_form(creator_id(), form_id)
@@ -259,24 +255,24 @@ def ask_automated(form_id: str) -> ResponseReturnValue:
     )
 
 
-@responses_bp.post("/automated/delete")
+@bp.post("/automated/delete")
 def delete_automated(form_id: str) -> ResponseReturnValue:
     """Delete all responses that look automated; the list of responses offers to undo it."""
     deletions.delete_automated(creator_id(), form_id, **acting())
     return go_to(url_for("results.by_person", form_id=form_id, deleted=1))
 
 
-@responses_bp.post("/deletions/<deletion_id>/undo")
+@bp.post("/deletions/<deletion_id>/undo")
 def undo(form_id: str, deletion_id: str) -> ResponseReturnValue:
     """Undo a deletion and show the restored responses; say so if nothing can be undone."""
     undone = deletions.undo_deletion(creator_id(), form_id, deletion_id, **acting())
     if undone and undone.session_id:
         person = undone.session_id
-        return go_to(url_for("responses.show", form_id=form_id, session_id=person))
+        return go_to(url_for("results.show", form_id=form_id, session_id=person))
     return go_to(url_for("results.by_person", form_id=form_id, undone=None if undone else 0))
 
 
-@responses_bp.get("/deletions")
+@bp.get("/deletions")
 def show_notes(form_id: str) -> ResponseReturnValue:
     """Show the notes about deletions; 204 if their state equals the parameter `have`."""
     form = forms.get_form(creator_id(), form_id)
