@@ -4,7 +4,7 @@ from collections import Counter
 from datetime import timedelta
 from http import HTTPStatus
 from io import BytesIO
-from typing import NamedTuple
+from typing import Any
 from urllib.parse import urlsplit
 
 from flask import Response, render_template, request, url_for
@@ -16,7 +16,6 @@ from webapp.answers.unread import count_unread
 from webapp.base.config import settings
 from webapp.base.database import utc_now
 from webapp.base.errors import InvalidInput
-from webapp.base.vocabulary import FormStatus
 from webapp.drafts import editing, form_settings
 from webapp.drafts.reviews import find_form_authors
 from webapp.pages.creator.request import (
@@ -35,27 +34,18 @@ from webapp.records.content.model import snapshot
 from webapp.records.forms import FormSummaryRow
 
 CODE_SCALE = 12  # pixels of one module: sharp on paper
-CODE_BORDER = 4  # white modules, as ISO/IEC 18004 requires
 CODE_TYPES = {"svg": "image/svg+xml", "png": "image/png"}
 
 bp = creator_blueprint("forms", "/forms")
 
 
-class FormEntry(NamedTuple):
-    """A form in a list: the agent that wrote it ("" = the creator), and its unread responses."""
-
-    form: FormSummaryRow
-    agent: str
-    unread: int
-
-
-def form_entries(found: list[FormSummaryRow], unread: Counter[str]) -> list[FormEntry]:
-    """Return the forms with the names of their agents, in the same order."""
+def form_entries(found: list[FormSummaryRow], unread: Counter[str]) -> list[dict[str, Any]]:
+    """Return forms with their agents ("" = the creator) and numbers of unread responses."""
     authors = find_form_authors([form.id for form in found])
     names = agent_names(authors.values())
+    by = {form_id: names.get(author or "", "") for form_id, author in authors.items()}
     return [
-        FormEntry(form, names.get(authors.get(form.id) or "", ""), unread[form.id])
-        for form in found
+        {"form": form, "agent": by.get(form.id, ""), "unread": unread[form.id]} for form in found
     ]
 
 
@@ -63,17 +53,15 @@ def form_entries(found: list[FormSummaryRow], unread: Counter[str]) -> list[Form
 def show_all() -> ResponseReturnValue:
     """Show all forms of the creator: those that take answers, then the others, newest first."""
     listed = forms.list_forms(creator_id())
-    found = form_entries(listed, count_unread([form.id for form in listed]))
     return render_template(
         "forms/list.html",
-        live=[entry for entry in found if entry.form.status == FormStatus.PUBLISHED],
-        ended=[entry for entry in found if entry.form.status != FormStatus.PUBLISHED],
+        entries=form_entries(listed, count_unread([form.id for form in listed])),
         deleted=trash.count_deleted_forms(creator_id(), now=utc_now()),
     )
 
 
 @bp.get("/<form_id>/share")
-def share(form_id: str, origins: str | None = None, refusal: InvalidInput | None = None) -> str:
+def share(form_id: str, refusal: InvalidInput | None = None) -> str:
     """Show the link of the form, its QR code, and how to embed the form."""
     form = forms.get_form(creator_id(), form_id)
     address = share_url(settings().public_url, form.share_token)
@@ -85,7 +73,7 @@ def share(form_id: str, origins: str | None = None, refusal: InvalidInput | None
         share_url=address,
         host=urlsplit(address).netloc,
         qr=drawn_code(address),
-        origins="\n".join(form.frame_origins.split()) if origins is None else origins,
+        origins=request.form.get("origins", "\n".join(form.frame_origins.split())),
         refusal=refusal,
     )
 
@@ -93,11 +81,10 @@ def share(form_id: str, origins: str | None = None, refusal: InvalidInput | None
 @bp.post("/<form_id>/embedding")
 def allow_embedding(form_id: str) -> ResponseReturnValue:
     """Set the websites that may embed the form in a frame; an empty list allows none."""
-    origins = request.form.get("origins", "")
     try:
-        form_settings.allow_embedding(creator_id(), form_id, origins)
+        form_settings.allow_embedding(creator_id(), form_id, request.form.get("origins", ""))
     except InvalidInput as refusal:
-        return share(form_id, origins, refusal), HTTPStatus.UNPROCESSABLE_ENTITY
+        return share(form_id, refusal), HTTPStatus.UNPROCESSABLE_ENTITY
     return go_to(url_for("forms.share", form_id=form_id, _anchor="website"))
 
 
@@ -107,7 +94,7 @@ def download_code(form_id: str, kind: str) -> ResponseReturnValue:
     form = forms.get_form(creator_id(), form_id)
     body = BytesIO()
     code = code_of(share_url(settings().public_url, form.share_token))
-    code.save(body, kind=kind, scale=CODE_SCALE, border=CODE_BORDER, dark=CODE_INK)
+    code.save(body, kind=kind, scale=CODE_SCALE, dark=CODE_INK)
     response = Response(body.getvalue(), mimetype=CODE_TYPES[kind])
     response.headers.set("Content-Disposition", "attachment", filename=f"askback-{form_id}.{kind}")
     return response

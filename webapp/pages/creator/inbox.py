@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Container, Sequence
 from datetime import timedelta
 from http import HTTPStatus
-from itertools import chain
 from typing import NamedTuple, TypeAlias
 
 from flask import Response, render_template, request, url_for
@@ -109,7 +108,8 @@ def show() -> ResponseReturnValue:
     muted = connections.list_muted(creator_id(), now=utc_now())
     confirmed = confirmations.list_confirmed(creator_id())
     sections: Sections = {name: [] for name in SECTIONS}
-    for entry in _entries():
+    entries = _entries()
+    for entry in entries:
         sections[section_of(entry, confirmed, muted)].append(entry)
     live = forms.list_forms(creator_id(), LIVE_SHOWN)
     unread = count_unread([form.id for form in live])
@@ -127,7 +127,7 @@ def show() -> ResponseReturnValue:
         state=state,
         discarded=_discarded(),
         guide=settings(),
-        progress=None if live else _progress(sections),
+        progress=None if live else _progress(entries, sections["waiting"]),
         restored=request.args.get("restored", 0, type=int),
     )
 
@@ -157,10 +157,9 @@ def write() -> ResponseReturnValue:
 
 
 @bp.get("/tidy")
-def choose(chosen: Sequence[str] = (), note_text: str = "", message: str = "") -> str:
+def choose(message: str = "") -> str:
     """Show the page for choosing drafts to discard."""
-    given = {"chosen": chosen, "note_text": note_text, "message": message}
-    return render_template("inbox/discard_many.html", entries=_entries(), **given)
+    return render_template("inbox/discard_many.html", entries=_entries(), message=message)
 
 
 @bp.post("/tidy")
@@ -171,8 +170,7 @@ def discard_chosen() -> ResponseReturnValue:
     try:
         note = clean_note(fields.typed("note"))
     except InvalidInput as problem:
-        page = choose(chosen, fields.typed("note"), in_plain_words(problem))
-        return page, HTTPStatus.UNPROCESSABLE_ENTITY
+        return choose(in_plain_words(problem)), HTTPStatus.UNPROCESSABLE_ENTITY
     count = trash.discard_drafts(creator_id(), chosen[:CHOSEN_MAX], note=note, **act)
     return _after_discard(chosen, to_millis(act["now"]) if count else None)
 
@@ -206,13 +204,11 @@ def _discarded() -> dict[str, int]:
     return {"at": at, "count": count}
 
 
-def _progress(sections: Sections) -> AgentProgress | None:
+def _progress(entries: list[Entry], waiting: list[Entry]) -> AgentProgress | None:
     """Return the progress of the first agent, until the creator has seen its first draft."""
-    entries = list(chain.from_iterable(sections.values()))
-    if len(entries) > 1 or entries != sections["waiting"]:
-        return None
-    seen = entries and entries[0].changes is not None
-    return None if seen else agent_progress(0)
+    is_first = len(entries) < 2 and entries == waiting
+    seen = any(entry.changes is not None for entry in entries)
+    return agent_progress(0) if is_first and not seen else None
 
 
 def _entries() -> list[Entry]:
