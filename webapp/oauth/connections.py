@@ -1,5 +1,6 @@
 """Connections of agents: list, end, trust and mute them; disable whole clients."""
 
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from sqlalchemy import ColumnElement, and_, bindparam, exists, func, select, update
@@ -47,6 +48,21 @@ def list_notices(account_id: str, *, now: datetime) -> list[OAuthGrant]:
     since = now - timedelta(days=NOTICE_DAYS)
     suspicious = OAuthGrant.revoked_reason.in_(SUSPICIOUS)
     return _grants(account_id, suspicious, OAuthGrant.revoked_at > since)
+
+
+def agent_names(grant_ids: Iterable[str | None]) -> dict[str, str]:
+    """Return client names by grant id; ignores None, which means the creator."""
+    return {grant_id: client.name for grant_id, client in clients_of(grant_ids).items()}
+
+
+def clients_of(grant_ids: Iterable[str | None]) -> dict[str, OAuthClient]:
+    """Return clients by grant id; ignores None."""
+    query = (
+        select(OAuthGrant.id, OAuthClient)
+        .join(OAuthClient, OAuthClient.id == OAuthGrant.client_pk)
+        .where(OAuthGrant.id.in_({grant for grant in grant_ids if grant}))
+    )
+    return dict(db.session.execute(query).all())
 
 
 def find_live_account(grant_id: str, *, now: datetime) -> str | None:

@@ -5,12 +5,11 @@ import logging
 import math
 import re
 from http import HTTPStatus
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from flask import Flask, Response, current_app, g, request
 from flask_babel import lazy_gettext as _, ngettext
-from flask_babel.speaklater import LazyString
 from flask_limiter import RateLimitExceeded
 from flask_login import current_user
 from flask_wtf.csrf import CSRFError, generate_csrf
@@ -79,14 +78,11 @@ def _serializer() -> URLSafeTimedSerializer:
     return URLSafeTimedSerializer(current_app.config["SECRET_KEY"], salt="after-sign-in")
 
 
-Words: TypeAlias = str | LazyString
-
-
 class Problem(NamedTuple):
-    """The heading and text of an error page."""
+    """The heading and text of an error page, some of which are translated when it is shown."""
 
-    title: Words
-    lead: Words
+    title: str
+    lead: str
 
 
 def load_pages(app: Flask) -> None:
@@ -110,7 +106,7 @@ def problem(
     *,
     kept: str = "",
     again: bool = False,
-    back: tuple[str, Words] | None = None,
+    back: tuple[str, str] | None = None,
 ) -> Response:
     """Return an error page; htmx gets a note to swap in.
 

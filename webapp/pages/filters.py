@@ -18,12 +18,7 @@ from webapp.answers.unread import UNREAD_COUNTED
 from webapp.base.database import from_millis
 from webapp.base.errors import Phrase
 from webapp.base.vocabulary import ON_THIS_SERVER
-from webapp.records.responses.models import (
-    ANSWER_MAX_CHARS,
-    RECORDING_MAX_SECONDS,
-    SPOKEN_ANSWER_MAX_CHARS,
-    session_status,
-)
+from webapp.records.responses import models
 from webapp.voice.audio_inspection import ACCEPTED
 from webapp.voice.uploads import RECORDING_MAX_BYTES
 
@@ -75,7 +70,7 @@ MINUTES_EACH = 1.25  # the time to type a few sentences
 def init_app(app: Flask) -> None:
     """Register template filters and globals, and remove the blank lines of block tags."""
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
-    app.add_template_filter(session_status, "status_at")
+    app.add_template_filter(models.session_status, "status_at")
     app.add_template_filter(format_decimal, "figure")
     for each in (
         *(moment, clock_time, calendar_day, short_day, from_millis, play_time),
@@ -83,14 +78,14 @@ def init_app(app: Flask) -> None:
     ):
         app.add_template_filter(each)
     app.jinja_env.globals.update(
-        ANSWER_MAX_CHARS=ANSWER_MAX_CHARS,
+        ANSWER_MAX_CHARS=models.ANSWER_MAX_CHARS,
         CHARS_SHOWN=CHARS_SHOWN,
         LONG_QUESTION_CHARS=LONG_QUESTION_CHARS,
         ON_THIS_SERVER=ON_THIS_SERVER,
         RECORDING_MAX_BYTES=RECORDING_MAX_BYTES,
-        RECORDING_MAX_SECONDS=RECORDING_MAX_SECONDS,
+        RECORDING_MAX_SECONDS=models.RECORDING_MAX_SECONDS,
         RECORDINGS_ACCEPTED=ACCEPTED,
-        SPOKEN_ANSWER_MAX_CHARS=SPOKEN_ANSWER_MAX_CHARS,
+        SPOKEN_ANSWER_MAX_CHARS=models.SPOKEN_ANSWER_MAX_CHARS,
         THREADS_SHOWN=THREADS_SHOWN,
         UNREAD_COUNTED=UNREAD_COUNTED,
         tally_of=tally_of,

@@ -18,10 +18,8 @@ from webapp.oauth.account_deletion import delete_account, list_inventory
 from webapp.pages.creator import fields, sign_in
 from webapp.pages.creator.request import acting, creator_id, limit_writes, require_creator
 from webapp.pages.fragments import as_picture, go_to
+from webapp.records import audit, drafts, forms
 from webapp.records.accounts import browser_sessions, credentials, models
-from webapp.records.audit import AuditEvent, AuditKind, list_events
-from webapp.records.drafts import Draft
-from webapp.records.forms import Form
 from webapp.voice.audio_inspection import AudioBusy, NotPicture, redraw
 
 PAGE = "/account"
@@ -93,7 +91,7 @@ def show_picture(digest: str) -> Response:
 
 
 @bp.post("/account/password")
-@sign_in.limited_tries(AuditKind.PASSWORD_CHANGED)
+@sign_in.limited_tries(audit.AuditKind.PASSWORD_CHANGED)
 def change_password() -> ResponseReturnValue:
     """Set a new password; only this browser stays signed in."""
     given = request.form.get("current", ""), request.form.get("password", "")
@@ -102,7 +100,7 @@ def change_password() -> ResponseReturnValue:
         also = sign_in.ending_agents(act)
         account = credentials.change_password(creator_id(), *given, **act, also=also)
     except InvalidInput as refusal:
-        sign_in.note_wrong_password(AuditKind.PASSWORD_CHANGED, refusal)
+        sign_in.note_wrong_password(audit.AuditKind.PASSWORD_CHANGED, refusal)
         return show(refusal), HTTPStatus.UNPROCESSABLE_ENTITY
     sign_in.start_session(account)
     return go_to(f"{PAGE}?saved=password")
@@ -120,11 +118,11 @@ def show_deletion(refusal: InvalidInput | None = None) -> str:
 
 
 @bp.post("/account/delete")
-@sign_in.limited_tries(AuditKind.ACCOUNT_DELETED)
+@sign_in.limited_tries(audit.AuditKind.ACCOUNT_DELETED)
 def delete() -> ResponseReturnValue:
     """Delete the account; requires the password, unless this browser signed in recently."""
     try:
-        sign_in.require_own_password(AuditKind.ACCOUNT_DELETED)
+        sign_in.require_own_password(audit.AuditKind.ACCOUNT_DELETED)
     except InvalidInput as refusal:
         return show_deletion(refusal), HTTPStatus.UNPROCESSABLE_ENTITY
     delete_account(creator_id(), **acting())
@@ -142,7 +140,7 @@ def show_activity() -> str:
     """Show a page of audit events; `?before=` is the last event of the previous page."""
     at = fields.asked_position()
     before = (from_millis(at[0]), at[1]) if at else None
-    events = list_events(creator_id(), limit=EVENTS_ON_PAGE + 1, before=before)
+    events = audit.list_events(creator_id(), limit=EVENTS_ON_PAGE + 1, before=before)
     shown = events[:EVENTS_ON_PAGE]
     return render_template(
         "account/activity.html",
@@ -158,11 +156,11 @@ def show_activity() -> str:
     )
 
 
-def _titles(events: Iterable[AuditEvent]) -> dict[str, str]:
+def _titles(events: Iterable[audit.AuditEvent]) -> dict[str, str]:
     """Return titles by id of the account's drafts and forms that still exist."""
     subjects = {event.subject for event in events if event.subject}
     found: dict[str, str] = {}
-    for table in (Draft, Form):
+    for table in (drafts.Draft, forms.Form):
         mine = (table.account_id == creator_id(), table.deleted_at.is_(None))
         query = select(table.id, table.title).where(table.id.in_(subjects), *mine)
         found |= {row.id: row.title for row in db.session.execute(query) if row.title}

@@ -12,19 +12,11 @@ from webapp.answers.session import most_asked_with
 from webapp.base.config import settings
 from webapp.base.errors import StateConflict
 from webapp.drafts import agreement, form_settings
-from webapp.drafts.agreement import (
-    Agreement,
-    AskerAgreement,
-    Shown,
-    VoiceAgreement,
-    WriterAgreement,
-)
 from webapp.pages.creator.request import acting, creator_blueprint, creator_id
 from webapp.pages.fragments import go_to
 from webapp.records import forms
 from webapp.records.content.model import asks_follow_ups
 from webapp.records.follow_ups import count_outcomes
-from webapp.records.forms import FormRow
 from webapp.records.languages import has_phrases
 
 # by the last part of the address: the part of the agreement, and the template
@@ -33,25 +25,30 @@ PAGES = {"voice": ("voice", "forms/voice.html"), "follow-ups": ("writer", "forms
 bp = creator_blueprint("agreements", "/forms/<form_id>")
 
 
-def offered() -> Agreement:
+def offered() -> agreement.Agreement:
     """Return the terms that this server offers now, according to its settings."""
     chosen = settings()
-    return Agreement(
-        VoiceAgreement(records_voice=True, transcriber=chosen.transcriber_host),
-        WriterAgreement(chosen.follow_up_writer),
+    return agreement.Agreement(
+        agreement.VoiceAgreement(records_voice=True, transcriber=chosen.transcriber_host),
+        agreement.WriterAgreement(chosen.follow_up_writer),
         agreement.asker_of(current_user),
     )
 
 
-def posted() -> Shown:
+def posted() -> agreement.Shown:
     """Return the terms that the posted page showed, and the terms offered now."""
     names = ("records", "transcriber", "writer", "organisation", "accent", "picture")
     records, transcriber, writer, *asker = (request.form.get(f"shown_{name}", "") for name in names)
-    voice = VoiceAgreement(records == "yes", transcriber)
-    return Shown(Agreement(voice, WriterAgreement(writer), AskerAgreement(*asker)), offered())
+    voice = agreement.VoiceAgreement(records == "yes", transcriber)
+    return agreement.Shown(
+        agreement.Agreement(
+            voice, agreement.WriterAgreement(writer), agreement.AskerAgreement(*asker)
+        ),
+        offered(),
+    )
 
 
-def of_form(form: FormRow) -> dict[str, object]:
+def of_form(form: forms.FormRow) -> dict[str, object]:
     """Return the template variables for the terms of a published form and those offered now."""
     agreed, here = agreement.agreement_of(form), offered().used_by(form)
     current = agreed.writer if agreed.writer == here.writer else agreement.BY_RULES

@@ -14,19 +14,11 @@ from webapp.base.database import from_millis, to_millis, utc_now
 from webapp.base.errors import ErrorCode, InvalidInput, parse_input
 from webapp.base.sealing import NoKey, sealer
 from webapp.base.text import token_hash
-from webapp.drafts import agent_tokens
-from webapp.drafts.reviews import AgentDraft, find_agent_draft
-from webapp.events import callbacks
-from webapp.events.endings import remove_callback
+from webapp.drafts import agent_tokens, reviews
+from webapp.events import callbacks, endings
 from webapp.oauth import connections
 from webapp.pages.creator import fields, sign_in
-from webapp.pages.creator.request import (
-    acting,
-    agent_names,
-    creator_blueprint,
-    creator_id,
-    limit_writes,
-)
+from webapp.pages.creator.request import acting, creator_blueprint, creator_id, limit_writes
 from webapp.pages.fragments import fragment, go_to, nothing_new, wants_fragment
 from webapp.records import forms
 from webapp.records.audit import AuditKind
@@ -48,7 +40,7 @@ class AgentProgress(NamedTuple):
 
     since: int
     agent: str
-    draft: AgentDraft | None
+    draft: reviews.AgentDraft | None
 
     @property
     def state(self) -> str:
@@ -59,8 +51,8 @@ class AgentProgress(NamedTuple):
 def agent_progress(since: int) -> AgentProgress:
     """Return the progress of the newest agent that connected at or after `since` (milliseconds)."""
     client = connections.find_newest_client(creator_id(), from_millis(since), now=utc_now())
-    draft = find_agent_draft(creator_id(), from_millis(since))
-    author = agent_names([draft.created_by]).get(draft.created_by, "") if draft else ""
+    draft = reviews.find_agent_draft(creator_id(), from_millis(since))
+    author = connections.agent_names([draft.created_by]).get(draft.created_by, "") if draft else ""
     return AgentProgress(since, author or (client.name if client else ""), draft)
 
 
@@ -85,7 +77,7 @@ def show_connections() -> str:
         revoked=agent_tokens.find_own_token(account_id, id=request.args.get("revoked", "")),
         callbacks=addresses,
         waits_days=callbacks.WAITS_FOR.days,
-        names=agent_names(
+        names=connections.agent_names(
             [*(row.token.grant_id for row in tokens), *(row.grant_id for row in addresses)]
         ),
         guide=settings(),
@@ -135,7 +127,7 @@ def decide_address(callback_id: str) -> Response:
         allowed = settings().mcp_events_callback_allowlist
         callbacks.confirm_callback(creator_id(), callback_id, allowed_origins=allowed, **acting())
     else:
-        remove_callback(creator_id(), callback_id, **acting())
+        endings.remove_callback(creator_id(), callback_id, **acting())
     done = "confirmed" if confirms else "removed"
     return go_to(url_for("connections.show_connections", address=done))
 

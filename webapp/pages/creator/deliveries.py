@@ -12,8 +12,9 @@ from webapp.base.sealing import NoKey, sealer
 from webapp.base.vocabulary import DeliveryFailure
 from webapp.events import log
 from webapp.events.subscriptions import secret_place
+from webapp.oauth import connections
 from webapp.pages.creator import fields
-from webapp.pages.creator.request import agent_names, creator_blueprint, creator_id
+from webapp.pages.creator.request import creator_blueprint, creator_id
 from webapp.pages.fragments import go_to
 from webapp.web.limiter import limiter
 
@@ -59,7 +60,7 @@ def show_all() -> str:
         live=live,
         ended=ended,
         silent=log.list_silent_hosts(account_id, now=now),
-        agents=agent_names(each.grant_id for each in (*live, *ended)),
+        agents=connections.agent_names(each.grant_id for each in (*live, *ended)),
         now=now,
     )
 
@@ -72,7 +73,7 @@ def show_one(delivery_id: str) -> str:
         "deliveries/delivery.html",
         delivery=delivery,
         attempts=attempts,
-        agent=agent_names([delivery.grant_id]).get(delivery.grant_id),
+        agent=connections.agent_names([delivery.grant_id]).get(delivery.grant_id),
         again="again" in request.args,
         now=utc_now(),
     )

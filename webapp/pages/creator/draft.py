@@ -12,18 +12,17 @@ from webapp.base.database import db, utc_now
 from webapp.base.errors import ErrorCode, InvalidInput, StateConflict
 from webapp.base.vocabulary import DraftStatus, FollowUpMode
 from webapp.drafts import reviews, revisions
+from webapp.oauth import connections
 from webapp.pages.creator import draft_view, fields
-from webapp.pages.creator.request import acting, agent_names, creator_blueprint, creator_id
+from webapp.pages.creator.request import acting, creator_blueprint, creator_id
 from webapp.pages.fragments import fragment, go_to, nothing_new
 from webapp.records import drafts
-from webapp.records.content.draft_input import QUESTIONS_MAX, parse_draft_input
-from webapp.records.content.model import CHOICES, DRAFT_SETTINGS, NUMBERS, DraftUpdate, clean_reason
+from webapp.records.content import draft_input, model
 from webapp.records.drafts import Draft, clean_note
-from webapp.web.deferred_writes import write_later
-from webapp.web.request_kind import is_prefetch
+from webapp.web import deferred_writes, request_kind
 from webapp.web.wakeups import wakeups
 
-SETTING_NAMES = [setting.name for setting in DRAFT_SETTINGS]
+SETTING_NAMES = [setting.name for setting in model.DRAFT_SETTINGS]
 COLUMNS = {"context": "private_context", "reason": "public_reason"}
 WRITTEN_IN_PLACE = dict.fromkeys(("title", "goal"), "drafts/_text_in_place.html")
 
@@ -36,10 +35,10 @@ def review(draft_id: str) -> ResponseReturnValue:
     draft = drafts.get_draft(creator_id(), draft_id)
     if draft.status is DraftStatus.PUBLISHED:
         return draft_view.go_to_form(draft, "results.by_question")
-    if not revisions.find_view(draft_id) and not is_prefetch():
+    if not revisions.find_view(draft_id) and not request_kind.is_prefetch():
         seen = creator_id(), draft_id, draft.revision
         look = partial(revisions.mark_seen, *seen, now=utc_now(), is_first=True)
-        write_later(("look", draft_id), look)
+        deferred_writes.write_later(("look", draft_id), look)
     before = fields.revision("saved_from")
     values = draft_view.context(
         draft,
@@ -132,22 +131,22 @@ def _text(draft: Draft, part: str) -> str:
     return cast(str | None, getattr(draft, COLUMNS.get(part, part))) or ""
 
 
-def _text_update(part: str, text: str) -> DraftUpdate:
+def _text_update(part: str, text: str) -> model.DraftUpdate:
     if part == "reason":  # the API has no such field
-        return DraftUpdate(public_reason=clean_reason(text))
-    return parse_draft_input({part: text})
+        return model.DraftUpdate(public_reason=model.clean_reason(text))
+    return draft_input.parse_draft_input({part: text})
 
 
-def _posted_settings() -> DraftUpdate:
+def _posted_settings() -> model.DraftUpdate:
     """Parse the settings form; an empty number is stored as None: the default, or no cap."""
-    raw: dict[str, object] = {setting.name: fields.typed(setting.name) for setting in CHOICES}
+    raw: dict[str, object] = {setting.name: fields.typed(setting.name) for setting in model.CHOICES}
     if context := fields.typed("context"):
         raw["context"] = context
-    for setting in NUMBERS:
+    for setting in model.NUMBERS:
         if value := fields.typed(setting.name):
             raw[setting.name] = int(value) if re.fullmatch("[0-9]{1,9}", value) else value
-    empty = {setting.column: None for setting in NUMBERS if setting.name not in raw}
-    changes = parse_draft_input(raw) | cast(DraftUpdate, empty)
+    empty = {setting.column: None for setting in model.NUMBERS if setting.name not in raw}
+    changes = draft_input.parse_draft_input(raw) | cast(model.DraftUpdate, empty)
     if changes["follow_up_mode"] is FollowUpMode.NONE:
         changes["followups_given"] = None
     return changes
@@ -171,7 +170,7 @@ def show_history(draft_id: str) -> ResponseReturnValue:
         draft=draft,
         revisions=found,
         returned=reviews.list_returns(draft.id),
-        names=agent_names(grants),
+        names=connections.agent_names(grants),
         more=last if last > 1 else 0,
     )
 
@@ -224,7 +223,7 @@ def tell_changes(draft_id: str) -> ResponseReturnValue:
         return nothing_new()
     by_agent = revisions.find_last_by_agent(draft, fields.revision("have"))
     grant = by_agent.author if by_agent else None
-    agent = agent_names([grant]).get(grant or "", "An agent") if grant else ""
+    agent = connections.agent_names([grant]).get(grant or "", "An agent") if grant else ""
     return fragment(
         "drafts/_new_revision.html",
         trigger="askback:published" if draft.status is DraftStatus.PUBLISHED else None,
@@ -236,10 +235,10 @@ def tell_changes(draft_id: str) -> ResponseReturnValue:
     )
 
 
-def _go_back(draft_id: str, change: Callable[[Draft], DraftUpdate]) -> Response:
+def _go_back(draft_id: str, change: Callable[[Draft], model.DraftUpdate]) -> Response:
     draft = drafts.get_draft(creator_id(), draft_id)
 
-    def of_shown(draft: Draft) -> DraftUpdate:
+    def of_shown(draft: Draft) -> model.DraftUpdate:
         """Require the revision that the page showed: undoing depends on the whole draft."""
         drafts.require_revision(draft, fields.revision())
         return change(draft)
@@ -302,7 +301,7 @@ def _question_notes() -> dict[str, str]:
     """Return the posted notes by question id; `note-1` is about the question with the id `on-1`."""
     return {
         request.form[f"on-{place}"]: fields.typed(f"note-{place}")
-        for place in range(1, QUESTIONS_MAX + 1)
+        for place in range(1, draft_input.QUESTIONS_MAX + 1)
         if f"on-{place}" in request.form
     }
 

@@ -16,7 +16,7 @@ from webapp.base.vocabulary import DraftStatus
 from webapp.drafts import confirmations, editing, publishing, reviews, revisions
 from webapp.oauth import connections
 from webapp.pages.creator import agreements, fields
-from webapp.pages.creator.request import agent_names, creator_id
+from webapp.pages.creator.request import creator_id
 from webapp.pages.fragments import fragment, go_to, page_or_fragment, wants_fragment
 from webapp.records.content import draft_input, model as content
 from webapp.records.content.diff import Change, Kind, differences
@@ -131,7 +131,7 @@ def unseen(draft: Draft) -> Unseen:
     notes = reviews.list_notes(draft, view.revision if view else 0)
     if not notes and (current := reviews.current_note(draft)):
         notes = [current]
-    names = agent_names(note.author for note in notes) if notes else {}
+    names = connections.agent_names(note.author for note in notes) if notes else {}
     said = [(names.get(note.author, "An agent"), note.text) for note in notes]
     before = revisions.find_revision(draft, view.revision) if view else None
     if view is None or before is None:
@@ -155,7 +155,7 @@ def context(draft: Draft, **more: Any) -> dict[str, Any]:
     """
     confirmation = confirmations.find_confirmation(draft.id)
     is_confirmed = confirmations.is_current(confirmation, draft)
-    names = agent_names([draft.author, draft.created_by])
+    names = connections.agent_names([draft.author, draft.created_by])
     made_by = draft.created_by or ""
     may_publish = made_by and connections.find_live_account(made_by, now=utc_now())
     agent = names.get(made_by, "")

@@ -18,13 +18,8 @@ from webapp.base.database import utc_now
 from webapp.base.errors import InvalidInput
 from webapp.drafts import editing, form_settings
 from webapp.drafts.reviews import find_form_authors
-from webapp.pages.creator.request import (
-    acting,
-    agent_names,
-    creator_blueprint,
-    creator_id,
-    limit_new_drafts,
-)
+from webapp.oauth import connections
+from webapp.pages.creator.request import acting, creator_blueprint, creator_id, limit_new_drafts
 from webapp.pages.creator.results import approval
 from webapp.pages.filters import CODE_INK, code_of, drawn_code
 from webapp.pages.fragments import go_to
@@ -42,7 +37,7 @@ bp = creator_blueprint("forms", "/forms")
 def form_entries(found: list[FormSummaryRow], unread: Counter[str]) -> list[dict[str, Any]]:
     """Return forms with their agents ("" = the creator) and numbers of unread responses."""
     authors = find_form_authors([form.id for form in found])
-    names = agent_names(authors.values())
+    names = connections.agent_names(authors.values())
     by = {form_id: names.get(author or "", "") for form_id, author in authors.items()}
     return [
         {"form": form, "agent": by.get(form.id, ""), "unread": unread[form.id]} for form in found

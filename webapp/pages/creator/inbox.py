@@ -21,14 +21,7 @@ from webapp.pages.creator import fields
 from webapp.pages.creator.connections import AgentProgress, agent_progress
 from webapp.pages.creator.draft_view import in_plain_words
 from webapp.pages.creator.forms import form_entries
-from webapp.pages.creator.request import (
-    acting,
-    clients_of,
-    creator_blueprint,
-    creator_id,
-    limit_new_drafts,
-    waiting_count,
-)
+from webapp.pages.creator.request import acting, creator_blueprint, creator_id, limit_new_drafts
 from webapp.pages.fragments import fragment, go_to, nothing_new, page_or_fragment
 from webapp.records import drafts, forms
 from webapp.records.content.model import DraftUpdate
@@ -135,7 +128,8 @@ def show() -> ResponseReturnValue:
 @bp.get("/waiting")
 def count() -> ResponseReturnValue:
     """Show the number of waiting drafts in the site header; 204 if it equals `have`."""
-    if request.args.get("have") == str(waiting_count()):
+    waiting = connections.count_waiting(creator_id(), now=utc_now())
+    if request.args.get("have") == str(waiting):
         return nothing_new()
     return fragment("inbox/_waiting_count.html")
 
@@ -213,7 +207,9 @@ def _progress(entries: list[Entry], waiting: list[Entry]) -> AgentProgress | Non
 
 def _entries() -> list[Entry]:
     found = drafts.list_drafts(creator_id())
-    clients = clients_of(grant for draft in found for grant in (draft.author, draft.created_by))
+    clients = connections.clients_of(
+        grant for draft in found for grant in (draft.author, draft.created_by)
+    )
     agents = {grant: Agent(each.name, each.id, grant) for grant, each in clients.items()}
     changes = revisions.count_unseen_changes(creator_id())
     return [

@@ -1,6 +1,6 @@
-"""Helpers shared by creator pages: blueprints, rate limits, the account, names of agents."""
+"""Helpers shared by creator pages: blueprints, rate limits, the account."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import datetime
 from http import HTTPStatus
 from typing import TypedDict, cast
@@ -8,11 +8,9 @@ from typing import TypedDict, cast
 from flask import Blueprint, Flask, Response, request
 from flask_limiter import RateLimitExceeded
 from flask_login import current_user, login_required
-from sqlalchemy import select
 
-from webapp.base.database import db, utc_now
+from webapp.base.database import utc_now
 from webapp.oauth import connections
-from webapp.oauth.models import OAuthClient, OAuthGrant
 from webapp.pages import errors
 from webapp.records.audit import Actor
 from webapp.web import request_audit
@@ -105,18 +103,3 @@ limit_publishes = limiter.shared_limit(
 def waiting_count() -> int:
     """Return the number of drafts that wait for the creator."""
     return connections.count_waiting(creator_id(), now=utc_now())
-
-
-def agent_names(grant_ids: Iterable[str | None]) -> dict[str, str]:
-    """Return client names by grant id; ignores None, which means the creator."""
-    return {grant_id: client.name for grant_id, client in clients_of(grant_ids).items()}
-
-
-def clients_of(grant_ids: Iterable[str | None]) -> dict[str, OAuthClient]:
-    """Return clients by grant id; ignores None."""
-    query = (
-        select(OAuthGrant.id, OAuthClient)
-        .join(OAuthClient, OAuthClient.id == OAuthGrant.client_pk)
-        .where(OAuthGrant.id.in_({grant for grant in grant_ids if grant}))
-    )
-    return dict(db.session.execute(query).all())

@@ -15,21 +15,15 @@ from flask.typing import ResponseReturnValue
 
 from api.wire.forms import share_url
 from jobs.queue import hand_over_recordings
-from webapp.answers import (
-    by_question as results,
-    deleted_responses as deletions,
-    search,
-    threads,
-    unread,
-)
+from webapp.answers import by_question as results, deleted_responses, search, threads, unread
 from webapp.answers.by_question import HiddenResponses, ShownAnswer, read_hidden
 from webapp.answers.export import recordings_of
-from webapp.answers.search import Filters
 from webapp.base.config import settings
 from webapp.base.database import from_millis, to_millis, utc_now
 from webapp.drafts import confirmations
+from webapp.oauth import connections
 from webapp.pages.creator import agreements, fields
-from webapp.pages.creator.request import acting, agent_names, creator_blueprint, creator_id
+from webapp.pages.creator.request import acting, creator_blueprint, creator_id
 from webapp.pages.filters import drawn_code
 from webapp.pages.fragments import fragment, go_to, nothing_new, page_or_fragment, wants_fragment
 from webapp.records import forms
@@ -49,7 +43,7 @@ bp = creator_blueprint("results", "/forms/<form_id>")
 class Choice(NamedTuple):
     """The chosen filters: parsed, and as typed in `values`; `misread` is an invalid day."""
 
-    filters: Filters
+    filters: search.Filters
     values: dict[str, str]
     misread: str
 
@@ -61,7 +55,7 @@ def _read_choice() -> Choice:
     misread = [typed[name] for name, day in days.items() if day is None]
     values = {name: text for name, text in typed.items() if text and text not in misread}
     since, until = days.get("from"), days.get("to")
-    filters = Filters(
+    filters = search.Filters(
         words=typed["q"],
         sent_only=bool(typed["sent"]),
         unflagged=bool(typed["unflagged"]),
@@ -214,7 +208,7 @@ def show(form_id: str, session_id: str) -> ResponseReturnValue:
         recordings=recordings_of(response.person.answers, with_transcripts=True),
         transcriber=settings().transcriber_host,
         now_millis=to_millis(utc_now()),
-        undo_seconds=deletions.RESPONSE_UNDO_SECONDS,
+        undo_seconds=deleted_responses.RESPONSE_UNDO_SECONDS,
     )
 
 
@@ -239,7 +233,7 @@ def mark_all_read(form_id: str) -> ResponseReturnValue:
 @bp.post("/people/<session_id>/delete")
 def delete(form_id: str, session_id: str) -> ResponseReturnValue:
     """Delete one response; the list of responses offers to undo it."""
-    deletions.delete_response(creator_id(), form_id, session_id, **acting())
+    deleted_responses.delete_response(creator_id(), form_id, session_id, **acting())
     return go_to(url_for("results.by_person", form_id=form_id, deleted=1))
 
 
@@ -250,22 +244,22 @@ def ask_automated(form_id: str) -> ResponseReturnValue:
     return render_template(
         "deleted_responses/automated.html",
         form=form,
-        count=deletions.count_automated(form.id),
-        undo_seconds=deletions.RESPONSE_UNDO_SECONDS,
+        count=deleted_responses.count_automated(form.id),
+        undo_seconds=deleted_responses.RESPONSE_UNDO_SECONDS,
     )
 
 
 @bp.post("/automated/delete")
 def delete_automated(form_id: str) -> ResponseReturnValue:
     """Delete all responses that look automated; the list of responses offers to undo it."""
-    deletions.delete_automated(creator_id(), form_id, **acting())
+    deleted_responses.delete_automated(creator_id(), form_id, **acting())
     return go_to(url_for("results.by_person", form_id=form_id, deleted=1))
 
 
 @bp.post("/deletions/<deletion_id>/undo")
 def undo(form_id: str, deletion_id: str) -> ResponseReturnValue:
     """Undo a deletion and show the restored responses; say so if nothing can be undone."""
-    undone = deletions.undo_deletion(creator_id(), form_id, deletion_id, **acting())
+    undone = deleted_responses.undo_deletion(creator_id(), form_id, deletion_id, **acting())
     if undone and undone.session_id:
         person = undone.session_id
         return go_to(url_for("results.show", form_id=form_id, session_id=person))
@@ -287,13 +281,13 @@ def _deletion_notes(form_id: str) -> dict[str, Any]:
 
     `has_automated` is true if some responses look automated and are not being deleted.
     """
-    found = deletions.list_deletions(form_id)
+    found = deleted_responses.list_deletions(form_id)
     all_deleted = any(each.session_id is None for each in found)
     return {
         "deletions": found,
         "deletion_state": "-".join(f"{each.id[-6:]}{each.begun:d}" for each in found),
-        "undo_seconds": deletions.RESPONSE_UNDO_SECONDS,
-        "has_automated": not all_deleted and deletions.has_automated(form_id),
+        "undo_seconds": deleted_responses.RESPONSE_UNDO_SECONDS,
+        "has_automated": not all_deleted and deleted_responses.has_automated(form_id),
         "just_deleted": "deleted" in request.args,
         "nothing_to_undo": "undone" in request.args,
     }
@@ -365,5 +359,5 @@ def approval(form: FormRow) -> dict[str, Any]:
     The agent is "" if its connection is deleted.
     """
     signed = confirmations.find_confirmation(form.draft_id)
-    names = agent_names([signed.grant_id] if signed else [])
+    names = connections.agent_names([signed.grant_id] if signed else [])
     return {"signed": signed, "attested_by": next(iter(names.values()), "")}

@@ -24,10 +24,7 @@ from webapp.oauth.connections import end_grants
 from webapp.pages import errors
 from webapp.pages.creator.request import Acting, acting, creator_id
 from webapp.pages.fragments import go_to, wants_fragment
-from webapp.records.accounts import browser_sessions, credentials, invites
-from webapp.records.accounts.browser_sessions import ACTIVE_EVERY, SESSION_LIFETIME
-from webapp.records.accounts.credentials import Also
-from webapp.records.accounts.models import Account, find_account, normal_email
+from webapp.records.accounts import browser_sessions, credentials, invites, models
 from webapp.records.audit import AuditKind
 from webapp.web import request_audit
 from webapp.web.browser_cookies import BrowserCookie
@@ -41,13 +38,13 @@ COOKIE = BrowserCookie("askback_device", max_age=365 * 24 * 3600)
 def known_device() -> str | None:
     """Return the id of this browser if it has signed in to the account in the form before."""
     cookie = COOKIE.read()
-    account = find_account(request.form.get("email", "")) if cookie else None
+    account = models.find_account(request.form.get("email", "")) if cookie else None
     with suppress(BadSignature):
         return str(_signer(account).loads(cookie)) if account else None
     return None
 
 
-def _signer(account: Account) -> URLSafeSerializer:
+def _signer(account: models.Account) -> URLSafeSerializer:
     """Return a signer bound to the password hash, which is salted and so belongs to one account."""
     return URLSafeSerializer(settings().secret_key, salt=f"device {account.password_hash}")
 
@@ -95,7 +92,7 @@ def init_app(app: Flask, config: Settings) -> None:
         SESSION_COOKIE_SAMESITE="Lax",
         SESSION_COOKIE_PATH="/",
         SESSION_PROTECTION="basic",
-        PERMANENT_SESSION_LIFETIME=SESSION_LIFETIME,
+        PERMANENT_SESSION_LIFETIME=browser_sessions.SESSION_LIFETIME,
         # the session ends with its row; a late response must not restore an older cookie
         SESSION_REFRESH_EACH_REQUEST=False,
         # a form left open overnight still works; the token is bound to the session
@@ -105,11 +102,11 @@ def init_app(app: Flask, config: Settings) -> None:
 
 
 @login.user_loader  # type: ignore[untyped-decorator]
-def find_session_account(session_id: str) -> Account | None:
+def find_session_account(session_id: str) -> models.Account | None:
     """Return the account of a session cookie; None ends the session."""
     now = utc_now()
     account = browser_sessions.find_session_account(session_id, now=now)
-    if account is not None and account.active_at <= now - ACTIVE_EVERY:
+    if account is not None and account.active_at <= now - browser_sessions.ACTIVE_EVERY:
         active = partial(
             browser_sessions.note_active,
             session_id,
@@ -137,14 +134,14 @@ def show_sign_in() -> ResponseReturnValue:
 def _tried_account() -> str | None:
     """Return the id of the posted account; None if it is unknown or the database unavailable."""
     with suppress(*STORAGE_FAILURES):
-        known = find_account(request.form.get("email", ""))
+        known = models.find_account(request.form.get("email", ""))
         return known.id if known else None
     return None
 
 
 def _account_key() -> str:
     """Return a hash of the posted email address: limits store no address in clear text."""
-    email = normal_email(request.form.get("email", ""))
+    email = models.normal_email(request.form.get("email", ""))
     return hashlib.sha256(email.encode()).hexdigest()
 
 
@@ -241,12 +238,12 @@ def show_farewell() -> str:
     return render_template("account/deleted.html")
 
 
-def ending_agents(act: Acting) -> Also | None:
+def ending_agents(act: Acting) -> credentials.Also | None:
     """Return a function that disconnects all agents, None if that was not chosen."""
     return partial(end_grants, **act) if "end_agents" in request.form else None
 
 
-def start_session(account: Account) -> None:
+def start_session(account: models.Account) -> None:
     """Start a new session without the data of the old one, against session fixation."""
     account.session_id = browser_sessions.begin_session(
         account,

@@ -20,8 +20,7 @@ from webapp.answers.trial import Decided, NoRoom, Trial
 from webapp.base.config import settings
 from webapp.base.database import release_connections, utc_now
 from webapp.base.errors import InvalidInput, PageCode
-from webapp.drafts import publishing
-from webapp.drafts.agreement import BY_RULES, TYPED, Agreement, agreement_of
+from webapp.drafts import agreement, publishing
 from webapp.follow_ups import rules
 from webapp.follow_ups.messages import Brief
 from webapp.follow_ups.model_exchange import decision_of_model
@@ -173,16 +172,16 @@ def _new_trial(draft: Draft) -> Trial:
     return Trial(_agreement(draft).writer.follow_up_writer)
 
 
-def _agreement(draft: Draft) -> Agreement:
+def _agreement(draft: Draft) -> agreement.Agreement:
     """Return how answers are processed; for a published form, only as its creator agreed."""
     offered = agreements.offered().used_by(draft)
     link = publishing.find_published_form(draft.id)
     if link is None:
         return offered
-    agreed = agreement_of(forms.get_form(draft.account_id, link.id))
-    return Agreement(
-        offered.voice if agreed.voice.records_voice else TYPED,
-        offered.writer if agreed.writer == offered.writer else BY_RULES,
+    agreed = agreement.agreement_of(forms.get_form(draft.account_id, link.id))
+    return agreement.Agreement(
+        offered.voice if agreed.voice.records_voice else agreement.TYPED,
+        offered.writer if agreed.writer == offered.writer else agreement.BY_RULES,
     )
 
 
