@@ -14,13 +14,9 @@ from flask_login import current_user, logout_user
 from webapp.base.config import settings
 from webapp.base.database import utc_now
 from webapp.base.vocabulary import ClientKind, Scope
-from webapp.oauth.client_metadata import redirect_host, stays_on_this_computer, web_host
-from webapp.oauth.connections import has_consented
-from webapp.oauth.models import NAMELESS, OAuthClient
-from webapp.oauth.protocol import name_permission, worded
+from webapp.oauth import client_metadata, connections, models, protocol, tokens
 from webapp.oauth.registration import Refused, load_document_client, names_document
 from webapp.oauth.server import AUTHORIZE, AuthorizationCodeGrant, server
-from webapp.oauth.tokens import GRANT_SECONDS
 from webapp.pages.creator.request import Acting
 from webapp.records.accounts.browser_sessions import end_session
 from webapp.records.accounts.models import Account
@@ -57,12 +53,12 @@ def oauth_error(error: OAuth2Error) -> Response | tuple[str, int]:
     person sees the host and follows a link there (RFC 9700 section 4.11.2).
     """
     if not error.redirect_uri:
-        return _problem(worded(error).description)
+        return _problem(protocol.worded(error).description)
     error.state = request.args.get("state")
     answer = cast(Response, server.handle_error_response(None, error))
     if _may_be_sent_on():
         return answer
-    back_to = redirect_host(error.redirect_uri)
+    back_to = client_metadata.redirect_host(error.redirect_uri)
     return _problem("", error=error.error, back=answer.location, back_to=back_to)
 
 
@@ -117,7 +113,7 @@ def decide() -> ResponseReturnValue:
         request_audit.note(AuditKind.CONSENT, _creator().id, **act, outcome=denied)
         return _authlib_response(grant)
     ticked = [scope for scope in _offered(grant) if scope in request.form.getlist("may")]
-    if not name_permission(ticked):
+    if not protocol.name_permission(ticked):
         return _consent_page(grant, nothing_ticked=True)
     # attests_publish is None if the page did not ask whether the agent may publish
     asked = Scope.FORMS_WRITE in grant.request.scope.split()
@@ -167,19 +163,19 @@ def _consent_page(
     grant: AuthorizationCodeGrant, *, nothing_ticked: bool = False
 ) -> tuple[str, int]:
     security_headers.allow_any_form_action()
-    client: OAuthClient = grant.client
+    client: models.OAuthClient = grant.client
     page = render_template(
         "oauth/consent.html",
         client=client,
-        called=NAMELESS.lower() if client.name == NAMELESS else client.name,
+        called=models.NAMELESS.lower() if client.name == models.NAMELESS else client.name,
         scopes=_offered(grant),
         uses_api=settings().api_url in grant.resources,
         uses_mcp=settings().mcp_url in grant.resources,
-        going_back_to=redirect_host(grant.redirect_uri),
-        host=web_host(grant.redirect_uri),
-        on_this_computer=stays_on_this_computer(grant.redirect_uri),
+        going_back_to=client_metadata.redirect_host(grant.redirect_uri),
+        host=client_metadata.web_host(grant.redirect_uri),
+        on_this_computer=client_metadata.stays_on_this_computer(grant.redirect_uri),
         nothing_ticked=nothing_ticked,
-        lasting_days=GRANT_SECONDS // 86_400,
+        lasting_days=tokens.GRANT_SECONDS // 86_400,
         ticked=request.form.getlist("may") if nothing_ticked else grant.request.scope.split(),
     )
     return page, HTTPStatus.UNPROCESSABLE_ENTITY if nothing_ticked else HTTPStatus.OK
@@ -194,7 +190,7 @@ def _may_be_sent_on() -> bool:
     client = server.query_client(server.create_oauth2_request(None).payload.client_id)
     if client is None or client.kind is ClientKind.PRE_REGISTERED:
         return client is not None
-    return bool(current_user.is_authenticated and has_consented(_creator().id, client))
+    return bool(current_user.is_authenticated and connections.has_consented(_creator().id, client))
 
 
 def _problem(what: str, **more: object) -> tuple[str, int]:
