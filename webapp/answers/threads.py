@@ -8,7 +8,7 @@ from sqlalchemy import BigInteger, Select, and_, bindparam, func, select, tuple_
 from sqlalchemy.orm import aliased
 
 from webapp.answers import unread
-from webapp.answers.by_question import SHOWN_COLUMNS, ShownAnswer
+from webapp.answers.results import SHOWN_COLUMNS, ShownAnswer
 from webapp.base.database import among, read_rows
 from webapp.base.errors import ErrorCode, NotFound
 from webapp.base.vocabulary import FollowUpState

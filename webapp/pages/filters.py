@@ -12,8 +12,7 @@ from flask_babel import format_decimal, get_locale, gettext, ngettext
 from markupsafe import Markup, escape
 from segno import QRCode
 
-from webapp.answers.by_question import CHARS_SHOWN
-from webapp.answers.search import find_matches
+from webapp.answers.results import CHARS_SHOWN, find_matches
 from webapp.answers.unread import UNREAD_COUNTED
 from webapp.base.database import from_millis
 from webapp.base.errors import Phrase

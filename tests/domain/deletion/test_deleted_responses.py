@@ -17,10 +17,10 @@ from tests.factories import (
     make_response,
 )
 from tests.voice.factories import make_recording, make_spoken_answer, make_voice_form
-from webapp.answers import by_question, deleted_responses as deletions
+from webapp.answers import deleted_responses as deletions, results
 from webapp.answers.answering import complete_response
 from webapp.answers.export import read_answers, read_people
-from webapp.answers.search import Filters, find_answers, find_people
+from webapp.answers.results import Filters, find_answers, find_people
 from webapp.answers.threads import get_response
 from webapp.base.database import db, utc_now
 from webapp.base.errors import NotFound
@@ -94,7 +94,7 @@ def polled(form: Any, since: int | None = None) -> list[str]:
 def shown(form: Any) -> list[set[str]]:
     """The ids of the responses that each view and file of the creator holds."""
     db.session.rollback()
-    pages = by_question.newest_answers(fresh(form)).values()
+    pages = results.newest_answers(fresh(form)).values()
     found = [
         {answer.session_id for page in pages for answer in page.answers},
         {each.session_id for each in find_answers(form.id, Filters("Me"), before=None).answers},
@@ -236,7 +236,7 @@ class TestAutomated:
 
         assert shown(form) == [{kept}] * 5
         assert (deletions.has_automated(form.id), deletions.count_automated(form.id)) == (False, 0)
-        assert by_question.read_hidden(form.id).started == 4
+        assert results.read_hidden(form.id).started == 4
         monkeypatch.setattr(deletions, "BATCH_SESSIONS", 3)
         assert purge() == [3, 1]
         after = fresh(form)

@@ -6,8 +6,8 @@ import pytest
 
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form, make_response
-from webapp.answers import export, search
-from webapp.answers.search import Filters, comparable, find_answers, find_matches, find_people
+from webapp.answers import export, results
+from webapp.answers.results import Filters, comparable, find_answers, find_matches, find_people
 
 pytestmark = pytest.mark.usefixtures("app_context")
 
@@ -57,8 +57,8 @@ class TestSearchingAnswers:
     def test_a_search_looks_at_a_bounded_number_and_goes_on_from_there(
         self, form: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(search, "ANSWERS_LOOKED_AT", 7)
-        monkeypatch.setattr(search, "ANSWERS_AT_ONCE", 3)
+        monkeypatch.setattr(results, "ANSWERS_LOOKED_AT", 7)
+        monkeypatch.setattr(results, "ANSWERS_AT_ONCE", 3)
         for number in range(20):
             make_answer(form, key(number), text="needle" if number % 10 == 0 else "hay")
 
@@ -74,8 +74,8 @@ class TestPeople:
     def test_a_search_looks_at_a_bounded_number_and_goes_on_from_there(
         self, form: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(search, "PEOPLE_LOOKED_AT", 4)
-        monkeypatch.setattr(search, "PEOPLE_AT_ONCE", 3)
+        monkeypatch.setattr(results, "PEOPLE_LOOKED_AT", 4)
+        monkeypatch.setattr(results, "PEOPLE_AT_ONCE", 3)
         make_response(form, name="needle")
         for _ in range(5):
             make_response(form, name="hay")

@@ -15,9 +15,8 @@ from tests.factories import (
     make_response,
 )
 from webapp.answers import unread
-from webapp.answers.by_question import newest_answers
 from webapp.answers.deleted_responses import delete_response
-from webapp.answers.search import Filters, find_answers
+from webapp.answers.results import Filters, find_answers, newest_answers
 from webapp.answers.threads import first_answers, follow_ups_of, get_response
 from webapp.base.database import db, utc_now
 from webapp.base.text import token_hash

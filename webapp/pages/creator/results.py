@@ -15,9 +15,9 @@ from flask.typing import ResponseReturnValue
 
 from api.wire.forms import share_url
 from jobs.queue import hand_over_recordings
-from webapp.answers import by_question as results, deleted_responses, search, threads, unread
-from webapp.answers.by_question import HiddenResponses, ShownAnswer, read_hidden
+from webapp.answers import deleted_responses, results, threads, unread
 from webapp.answers.export import recordings_of
+from webapp.answers.results import HiddenResponses, ShownAnswer, read_hidden
 from webapp.base.config import settings
 from webapp.base.database import from_millis, to_millis, utc_now
 from webapp.drafts import confirmations
@@ -43,7 +43,7 @@ bp = creator_blueprint("results", "/forms/<form_id>")
 class Choice(NamedTuple):
     """The chosen filters: parsed, and as typed in `values`; `misread` is an invalid day."""
 
-    filters: search.Filters
+    filters: results.Filters
     values: dict[str, str]
     misread: str
 
@@ -55,14 +55,14 @@ def _read_choice() -> Choice:
     misread = [typed[name] for name, day in days.items() if day is None]
     values = {name: text for name, text in typed.items() if text and text not in misread}
     since, until = days.get("from"), days.get("to")
-    filters = search.Filters(
+    filters = results.Filters(
         words=typed["q"],
         sent_only=bool(typed["sent"]),
         unflagged=bool(typed["unflagged"]),
         spoken=bool(typed["spoken"]),
         follow_ups=bool(typed["followups"]),
-        since=None if since is None else since * DAY_MILLIS,
-        until=None if until is None else (until + 1) * DAY_MILLIS,
+        since=(since or 0) * DAY_MILLIS,
+        until=results.END_OF_TIME if until is None else (until + 1) * DAY_MILLIS,
     )
     return Choice(filters, values, misread[0] if misread else "")
 
@@ -131,7 +131,7 @@ def by_person(form_id: str) -> ResponseReturnValue:
     """Show the respondents that match the filters with their answers, newest first."""
     form, hidden = get_shown_form(form_id)
     choice = _read_choice()
-    found = search.find_people(form.id, choice.filters, before=fields.asked_position())
+    found = results.find_people(form.id, choice.filters, before=fields.asked_position())
     return page_or_fragment(
         "results/people.html",
         "results/_people.html",
@@ -294,7 +294,7 @@ def _deletion_notes(form_id: str) -> dict[str, Any]:
 
 
 def _found(form: FormRow, hidden: HiddenResponses, choice: Choice) -> ResponseReturnValue:
-    found = search.find_answers(form.id, choice.filters, before=fields.millis("before") or None)
+    found = results.find_answers(form.id, choice.filters, before=fields.millis("before") or None)
     shown = threads.first_answers(found.answers)
     answers: dict[str, list[ShownAnswer]] = defaultdict(list)
     for answer in shown:
