@@ -9,6 +9,8 @@ from webapp.base.database import among, read_rows, release_connections
 from webapp.records.follow_ups import FollowUp, HowAsked, how_asked
 from webapp.records.responses import models, recordings
 
+_A, _R, _S = models.Answer, recordings.Recording, models.ResponseSession
+
 
 class HeardRecording(NamedTuple):
     """The recording of one answer; `unchecked`: its respondent has not seen the transcript."""
@@ -37,18 +39,14 @@ def recordings_of(
 
 _HEARD = (
     select(
-        *(recordings.Recording.__table__.c[name] for name in HeardRecording._fields[:6]),
-        models.raw_column(recordings.Recording.transcript_state),
-        func.coalesce(recordings.Recording.transcript != models.Answer.answer_text, False).label(
-            "differs"
-        ),
-        recordings.written_late(models.Answer.answer_key).label("unchecked"),
-        func.substr(func.coalesce(recordings.Recording.transcript, ""), 1, bindparam("most")).label(
-            "heard"
-        ),
+        *(_R.__table__.c[name] for name in HeardRecording._fields[:6]),
+        models.raw_column(_R.transcript_state),
+        func.coalesce(_R.transcript != _A.answer_text, False).label("differs"),
+        recordings.written_late(_A.answer_key).label("unchecked"),
+        func.substr(func.coalesce(_R.transcript, ""), 1, bindparam("most")).label("heard"),
     )
-    .join(models.Answer, models.Answer.id == recordings.Recording.answer_id)
-    .where(among(recordings.Recording.answer_id, "answers"))
+    .join(_A, _A.id == _R.answer_id)
+    .where(among(_R.answer_id, "answers"))
 )
 
 
@@ -59,44 +57,31 @@ CHARS_IN_BATCH = 256 * 1024  # unless one answer or person alone has more
 # Sessions are read once per batch: a join would find the same one for every answer.
 _ANSWERS = (
     select(*models.ANSWER_COLUMNS)
-    .where(
-        models.Answer.form_id == bindparam("form_id"),
-        models.Answer.stamp > bindparam("after"),
-        models.Answer.superseded.is_(False),
-    )
-    .order_by(models.Answer.stamp)
+    .where(_A.form_id == bindparam("form_id"), _A.stamp > bindparam("after"))
+    .where(_A.superseded.is_(False))
+    .order_by(_A.stamp)
     .limit(bindparam("most"))
 )
-_NEXT_ANSWERS = _ANSWERS.with_only_columns(
-    models.Answer.answer_text, models.Answer.question_text
-).subquery()
+_NEXT_ANSWERS = _ANSWERS.with_only_columns(_A.answer_text, _A.question_text).subquery()
 _CHARS_OF_ANSWERS = select(
     func.sum(func.length(_NEXT_ANSWERS.c.answer_text) + func.length(_NEXT_ANSWERS.c.question_text))
 )
-_SESSIONS = select(*models.SESSION_COLUMNS).where(
-    among(models.ResponseSession.id, "ids"), models.IS_SHOWN
-)
-_SKIPPED = select(models.ResponseSession.id, models.ResponseSession.skipped).where(
-    among(models.ResponseSession.id, "ids")
-)
+_SESSIONS = select(*models.SESSION_COLUMNS).where(among(_S.id, "ids"), models.IS_SHOWN)
 _DEPTHS = select(FollowUp.id, FollowUp.depth).where(among(FollowUp.id, "ids"))
-_BEGAN = type_coerce(models.ResponseSession.created_at, BigInteger)
+_BEGAN = type_coerce(_S.created_at, BigInteger)
 _PEOPLE = (
-    select(*models.SESSION_COLUMNS)
+    select(*models.SESSION_COLUMNS, _S.skipped)
     .where(
-        models.ResponseSession.form_id == bindparam("form_id"),
-        tuple_(_BEGAN, models.ResponseSession.id) > tuple_(bindparam("began"), bindparam("id")),
+        _S.form_id == bindparam("form_id"),
+        tuple_(_BEGAN, _S.id) > tuple_(bindparam("began"), bindparam("id")),
         models.IS_SHOWN,
     )
-    .order_by(models.ResponseSession.created_at, models.ResponseSession.id)
+    .order_by(_S.created_at, _S.id)
     .limit(bindparam("most"))
 )
 _CHARS_OF_PEOPLE = select(
-    func.sum(func.length(models.Answer.answer_text) + func.length(models.Answer.question_text))
-).where(
-    models.Answer.session_id.in_(_PEOPLE.with_only_columns(models.ResponseSession.id)),
-    models.Answer.superseded.is_(False),
-)
+    func.sum(func.length(_A.answer_text) + func.length(_A.question_text))
+).where(_A.session_id.in_(_PEOPLE.with_only_columns(_S.id)), _A.superseded.is_(False))
 
 
 class AnswerBatch(NamedTuple):
@@ -142,7 +127,8 @@ def read_people(form_id: str) -> Iterator[list[models.SessionAnswers]]:
         found = read_rows(_PEOPLE, most=most, **place)
         if not found:
             break
-        people = {row.id: models.SessionAnswers(models.SessionRow._make(row)) for row in found}
+        sessions = [(models.SessionRow._make(row[:-1]), row.skipped) for row in found]
+        people = {each.id: models.SessionAnswers(each, skipped=ids) for each, ids in sessions}
         answers = models.current_answers(people)
         for answer in answers:
             people[answer.session_id].answers.append(answer)
@@ -155,16 +141,13 @@ def read_people(form_id: str) -> Iterator[list[models.SessionAnswers]]:
     release_connections()
 
 
-def read_details(
-    people: Iterable[models.SessionAnswers],
-) -> tuple[dict[str, list[str]], dict[str, int]]:
-    """Return the skipped question ids by session id, and the follow-ups' depths by question id."""
+def read_depths(people: Iterable[models.SessionAnswers]) -> dict[str, int]:
+    """Return the depth of each answered follow-up by question id."""
     answers = [each for person in people for each in person.answers]
     follow_ups = [each.question_id for each in answers if each.parent_question_id]
-    skipped = read_rows(_SKIPPED, ids=[person.session.id for person in people])
     depths = read_rows(_DEPTHS, ids=follow_ups) if follow_ups else ()
     release_connections()
-    return {row.id: row.skipped for row in skipped}, {row.id: row.depth for row in depths}
+    return {row.id: row.depth for row in depths}
 
 
 def _fitting(chars: Executable, most: int, place: dict[str, object]) -> int:

@@ -169,7 +169,6 @@ class OneResponse(NamedTuple):
 
     person: models.SessionAnswers
     threads: dict[str, AnswerThread]
-    skipped: list[str]
     stamp: int
     is_new: bool
     newer: str | None
@@ -184,13 +183,13 @@ def get_response(form: FormRow, session_id: str) -> OneResponse:
         raise no_response()
     *row, skipped, read_stamp = found[0]
     session = models.SessionRow._make(row)
-    person = models.SessionAnswers(session, models.current_answers([session_id]))
-    stamp = unread.newest_stamp(session.completed_stamp, *(each.stamp for each in person.answers))
+    answers = models.current_answers([session_id])
+    person = models.SessionAnswers(session, answers, skipped=skipped)
+    stamp = unread.newest_stamp(session.completed_stamp, *(each.stamp for each in answers))
     place = {"form": form.id, "began": session.created_at, "id": session_id}
     return OneResponse(
         person,
         {each.question_id: each for each in threads_of(form, [person])[session_id]},
-        skipped,
         stamp,
         stamp > max(form.seen_stamp, read_stamp or 0),
         _neighbour(_NEWER_RESPONSE, place),

@@ -4,7 +4,7 @@ import logging
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from http import HTTPStatus
 from urllib.parse import quote
 
@@ -184,10 +184,9 @@ def csv_by_person(form: FormRow) -> Iterator[bytes]:
         columns += _of_question(form, text, f"{number} follow-ups", f"{number} recordings")
     yield BYTE_ORDER_MARK + f"{cells(*columns, 'skipped')}\r\n".encode()
     for people in export.read_people(form.id):
-        skipped, depths = export.read_details(people)
+        depths = export.read_depths(people)
         lines = [
-            f"{person_cells(each.session, now)},"
-            f"{cells(*_answer_cells(form, each, skipped[each.session.id], depths))}\r\n"
+            f"{person_cells(each.session, now)},{cells(*_answer_cells(form, each, depths))}\r\n"
             for each in people
         ]
         yield "".join(lines).encode()
@@ -272,7 +271,7 @@ def _of_question(form: FormRow, answer: str, follow_ups: str, recordings: str) -
 
 
 def _answer_cells(
-    form: FormRow, person: models.SessionAnswers, skipped: Iterable[str], depths: dict[str, int]
+    form: FormRow, person: models.SessionAnswers, depths: dict[str, int]
 ) -> Iterator[str]:
     """Yield the cells of each question, follow-ups in asking order, and the skipped numbers."""
     threads: defaultdict[str, list[models.AnswerRow]] = defaultdict(list)
@@ -289,4 +288,6 @@ def _answer_cells(
         heard = [recording_address(form, each) for each in recorded]
         yield from _of_question(form, "".join(given), "\n\n".join(asked), "\n".join(heard))
     numbered = enumerate(form.questions, start=1)
-    yield ", ".join(str(number) for number, question in numbered if question["id"] in skipped)
+    yield ", ".join(
+        str(number) for number, question in numbered if question["id"] in person.skipped
+    )

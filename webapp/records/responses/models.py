@@ -153,6 +153,7 @@ class SessionAnswers:
     session: SessionRow
     answers: list[AnswerRow] = field(default_factory=list)
     attachments: Mapping[str, AttachmentRow] = field(default_factory=dict)
+    skipped: list[str] = field(default_factory=list)  # read for one person, and for exports
 
 
 def current_answers(session_ids: Iterable[str]) -> list[AnswerRow]:
