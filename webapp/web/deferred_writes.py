@@ -1,6 +1,6 @@
 """Small writes after the response, so that no reading request waits for the writer lock.
 
-One thread per process runs the writes of `write_later`, one at a time. It drops a write that fails
+One thread at a time runs the writes of `write_later`, one by one. It drops a write that fails
 or that arrives while the queue is full. Frequent items (views of links, audit events) use `Pending`
 instead, and the background work stores them together, each second. A killed process loses both.
 """
@@ -29,14 +29,13 @@ T = TypeVar("T")
 
 
 class DeferredWrites:
-    """The deferred writes of one application, and their thread, which the first write starts."""
+    """The deferred writes of one application; a thread runs them while there are any."""
 
     def __init__(self, app: Flask) -> None:
         self._app = app
         self._changed = threading.Condition()
         self._waiting: dict[Hashable, Work] = {}
         self._at_work = False
-        self._thread: threading.Thread | None = None
 
     def take(self, key: Hashable, work: Work) -> None:
         """Queue `work` for an application context, unless `key` waits or the queue is full."""
@@ -44,15 +43,11 @@ class DeferredWrites:
             if key in self._waiting or len(self._waiting) >= MOST:
                 return
             self._waiting[key] = work
-            if self._thread is None:
-                self._begin()
-            self._changed.notify_all()
-
-    def _begin(self) -> None:
-        thread = threading.Thread(target=self._write, name="deferred-writes", daemon=True)
-        with suppress(RuntimeError):  # no thread could be started: the next write tries again
-            thread.start()
-            self._thread = thread
+            if not self._at_work:
+                thread = threading.Thread(target=self._write, name="deferred-writes", daemon=True)
+                with suppress(RuntimeError):  # none could be started: the next write tries again
+                    thread.start()
+                    self._at_work = True
 
     def settle(self, seconds: float) -> bool:
         """Wait until the queue is empty; return False if that takes longer than `seconds`."""
@@ -62,20 +57,17 @@ class DeferredWrites:
     def _write(self) -> None:
         while True:
             with self._changed:
-                self._at_work = False
-                self._changed.notify_all()
-                self._changed.wait_for(lambda: bool(self._waiting))
-                self._at_work = True
+                if not self._waiting:
+                    self._at_work = False
+                    self._changed.notify_all()
+                    return
                 work = self._waiting.pop(next(iter(self._waiting)))
-            self._once(work)
-
-    def _once(self, work: Work) -> None:
-        try:
-            with self._app.app_context():
-                g.patience = PATIENCE_SECONDS
-                work()
-        except Exception:
-            log.warning("a deferred write was dropped", exc_info=True)
+            try:
+                with self._app.app_context():
+                    g.patience = PATIENCE_SECONDS
+                    work()
+            except Exception:
+                log.warning("a deferred write was dropped", exc_info=True)
 
 
 class Pending(Generic[T]):
