@@ -91,11 +91,6 @@ class Memory:
             calls = self._live(key, now)
             return (calls[0] - seconds if calls else now), len(calls)
 
-    def clear(self, key: str) -> None:
-        """Forget the calls of one key."""
-        with self._lock:
-            self._windows.pop(key, None)
-
     def _live(self, key: str, now: float) -> deque[float]:
         calls = self._windows[key]
         while calls and calls[0] < now:
@@ -144,22 +139,15 @@ class LimitStorage(Storage, MovingWindowSupport):
         shared = self._ask(lambda redis: redis.get_moving_window(key, limit, expiry))
         return max(here, shared or here, key=lambda window: window[1])
 
-    def clear(self, key: str) -> None:
-        self._memory.clear(key)
-        self._ask(lambda redis: redis.clear(key))
-
     def reset(self) -> int | None:
         self._memory = Memory()
         return self._ask(lambda redis: redis.reset())
 
-    def check(self) -> bool:
-        return True
-
     def get(self, *_: object) -> int:
-        """Not implemented: only unused strategies call it."""
+        """Not implemented: nothing that we use of the two libraries calls it."""
         raise NotImplementedError
 
-    incr = get_expiry = get  # type: ignore[assignment]
+    incr = get_expiry = check = clear = get  # type: ignore[assignment]
 
     def _ask(self, question: Callable[[RedisStorage], T]) -> T | None:
         """Return the response of Redis; None if it is not configured, paused or failing."""
