@@ -24,7 +24,6 @@ FEATURES = (
     "microphone={}, camera=(), geolocation=(), payment=(), usb=(), display-capture=(), "
     "browsing-topics=()"
 )
-WITHOUT_MICROPHONE, WITH_MICROPHONE = FEATURES.format("()"), FEATURES.format("(self)")
 NOTHING = "default-src 'none'; frame-ancestors 'none'"
 # routes must not set these themselves: to look for each header before adding it takes time
 FOR_EVERYBODY = (
@@ -41,16 +40,36 @@ def init_app(app: Flask, settings: Settings) -> None:
 
     Call it before other extensions: the hook that is registered first sees the response last.
     """
-
     promise = f"max-age={TWO_YEARS_SECONDS}"
     if settings.hsts_include_subdomains:
         promise += "; includeSubDomains"
 
     @app.after_request
     def add_headers(response: Response) -> Response:
+        headers = response.headers
+        kind = request_kind()
         if settings.secure:
-            response.headers.setdefault("Strict-Transport-Security", promise)
-        return _with_headers(response)
+            headers.setdefault("Strict-Transport-Security", promise)
+        if kind in PROGRAMS:
+            headers.extend(FOR_PROGRAMS)
+            return response
+        headers.extend(FOR_EVERYBODY)
+        headers.setdefault("Cache-Control", "private, no-store")
+        if response.mimetype == "text/html":
+            headers.add("Content-Security-Policy", _policy())
+            allowed = "(self)" if g.get("microphone") else "()"
+            headers.add("Permissions-Policy", FEATURES.format(allowed))
+            if not g.get("frame_origins"):
+                headers.add("X-Frame-Options", "DENY")
+            return response
+        if kind is not RequestKind.STATIC:
+            headers.add("Content-Security-Policy", NOTHING)
+        if kind is RequestKind.STATIC or response.cache_control.public:
+            # Flask-Login reads the session of every request and writes some; a response that
+            # anybody may cache must carry no cookie
+            session.modified = False
+            session.accessed = False  # last, because any access to the session sets it
+        return response
 
 
 def allow_any_form_action() -> None:
@@ -68,46 +87,10 @@ def allow_microphone() -> None:
     g.microphone = True
 
 
-def _with_headers(response: Response) -> Response:
-    headers = response.headers
-    kind = request_kind()
-    if kind in PROGRAMS:
-        headers.extend(FOR_PROGRAMS)
-        return response
-    headers.extend(FOR_EVERYBODY)
-    headers.setdefault("Cache-Control", "private, no-store")
-    if response.mimetype == "text/html":
-        headers.add("Content-Security-Policy", _policy())
-        headers.add(
-            "Permissions-Policy", WITH_MICROPHONE if g.get("microphone") else WITHOUT_MICROPHONE
-        )
-        if not g.get("frame_origins"):
-            headers.add("X-Frame-Options", "DENY")
-        return response
-    if kind is not RequestKind.STATIC:
-        headers.add("Content-Security-Policy", NOTHING)
-    if kind is RequestKind.STATIC or response.cache_control.public:
-        # Flask-Login reads the session of every request and writes some; a response that anybody
-        # may cache must carry no cookie
-        session.modified = False
-        session.accessed = False  # last, because any access to the session sets it
-    return response
-
-
 def _policy() -> str:
-    origins, any_form_action = g.get("frame_origins"), g.get("any_form_action")
-    if not (origins or any_form_action):
-        return STRICT
     policy = dict(POLICY)
-    if origins:
+    if origins := g.get("frame_origins"):
         policy["frame-ancestors"] = origins
-    if any_form_action:
+    if g.get("any_form_action"):
         del policy["form-action"]
-    return _written(policy)
-
-
-def _written(policy: dict[str, str]) -> str:
     return "; ".join(f"{name} {value}" for name, value in policy.items())
-
-
-STRICT = _written(POLICY)
