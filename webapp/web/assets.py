@@ -38,59 +38,44 @@ class Asset:
     mimetype: str
 
 
-@dataclass(frozen=True, slots=True)
-class Shelf:
-    """All assets by name, and the hash of their contents."""
-
-    build: str
-    assets: dict[str, Asset]
-
-
 def init_app(app: Flask, folder: Path) -> None:
     """Read the static files of `folder`, serve them, and give templates `asset(name)`."""
-    app.extensions["assets"] = _shelf(folder)
+    app.extensions["assets"] = _build(folder)
     app.add_url_rule("/static/v/<build>/<path:name>", "asset", send_asset)
     app.jinja_env.globals["asset"] = asset
 
 
 def asset(name: str) -> str:
     """Return the versioned address of a static file. Raises KeyError for an unknown name."""
-    shelf = _current()
-    if name.partition("#")[0] not in shelf.assets:
+    build, assets = current_app.extensions["assets"]
+    if name.partition("#")[0] not in assets:
         raise KeyError(name)
-    return url_for("asset", build=shelf.build, name="") + name
+    return url_for("asset", build=build, name="") + name
 
 
 def send_asset(build: str, name: str) -> Response:
     """Send a file, compressed if the browser accepts that; not cacheable under another build."""
-    shelf = _current()
-    found = shelf.assets.get(name)
-    if found is None:
-        abort(404)
+    ours, assets = current_app.extensions["assets"]
+    found: Asset = assets.get(name) or abort(404)
     packed = found.packed if accepts_gzip() else None
     response = Response(packed or found.body, mimetype=found.mimetype)
     if packed:
         response.headers["Content-Encoding"] = "gzip"
     response.headers["Vary"] = "Accept-Encoding"
-    response.headers["Cache-Control"] = IMMUTABLE if build == shelf.build else "no-cache"
+    response.headers["Cache-Control"] = IMMUTABLE if build == ours else "no-cache"
     return response
 
 
-def _current() -> Shelf:
-    shelf: Shelf = current_app.extensions["assets"]
-    return shelf
-
-
 @cache
-def _shelf(folder: Path) -> Shelf:
+def _build(folder: Path) -> tuple[str, dict[str, Asset]]:
+    """Return the hash of all files, and the files by name."""
     paths = [path for name in FOLDERS for path in (folder / name).iterdir() if path.is_file()]
     bodies = {str(path.relative_to(folder)): _bundled(path) for path in paths}
     bodies["js/htmx.js"] = files("js_lib_htmx").joinpath("static/htmx/htmx.min.js").read_bytes()
     digest = hashlib.sha256()
     for name, body in sorted(bodies.items()):
         digest.update(name.encode() + b"\0" + body)
-    assets = {name: _asset(name, body) for name, body in bodies.items()}
-    return Shelf(digest.hexdigest()[:12], assets)
+    return digest.hexdigest()[:12], {name: _asset(name, body) for name, body in bodies.items()}
 
 
 def _bundled(path: Path) -> bytes:
