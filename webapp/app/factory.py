@@ -38,7 +38,6 @@ from webapp.pages.respondent import (
     device_transfer,
     error_handling,
     follow_ups,
-    pasted_links,
     recordings,
     routes as respondent_routes,
 )
@@ -128,7 +127,7 @@ def create_app(config: Settings) -> Flask:
         htmx.init_app(app)
         form_body_limits.init_app(app)
         error_handling.init_app(app)
-        pasted_links.init_app(app)
+        respondent_routes.init_app(app)
         csrf.init_app(app)
         init_limiter(app, config)
         sign_in.init_app(app, config)

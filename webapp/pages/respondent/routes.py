@@ -1,8 +1,14 @@
-"""Public pages to answer a form, one question each, with and without scripts and cookies."""
+"""Public pages to answer a form, one question each, with and without scripts and cookies.
 
+A link with trailing text from a message (a full stop, a bracket, a space) is redirected. The keys
+in links have a fixed length, so that no character of a key is taken for trailing text.
+"""
+
+import re
 from collections.abc import Callable
+from http import HTTPStatus
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Flask, Response, request
 
 from jobs.queue import hand_over
 from webapp.answers import answering
@@ -16,11 +22,34 @@ from webapp.pages.respondent.rendering import by_get, next_question
 from webapp.voice.transcripts import note_shown
 from webapp.web.deferred_writes import count_link_view
 from webapp.web.request_kind import says_in_iframe
+from webapp.web.url_converters import quoted_query
 
 FIRST = QuestionNumber(1)
+LINK = re.compile(
+    r"(?P<link>/join/[\w-]{43}"
+    r"|/r/(?P<share_token>[\w-]{22})(?:/|/q/\d+(?:/f/\d+)?|/check|/done|/sent|/continue/[\w-]{32})?)"
+    r"(?!\.\d)[^0-9A-Za-z/].*",  # 1.5 is not a question number
+    re.ASCII | re.DOTALL,
+)
 
 bp = Blueprint("respond", __name__, url_prefix="/r/<share_token>")
 error_handling.init_blueprint(bp)
+
+
+def init_app(app: Flask) -> None:
+    """Redirect addresses with trailing text to the link; an unknown form still gives 404."""
+    app.before_request(_open_pasted_link)
+
+
+def _open_pasted_link() -> Response | None:
+    found = LINK.fullmatch(request.path) if request.method in {"GET", "HEAD"} else None
+    if not found:
+        return None
+    if found["share_token"]:
+        session_view.find_form(found["share_token"])
+    query = quoted_query(request.query_string)
+    address = found["link"] + (f"?{query}" if query else "")
+    return Response(status=HTTPStatus.SEE_OTHER, headers={"Location": address})
 
 
 @bp.get("")
