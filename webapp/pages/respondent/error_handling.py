@@ -1,6 +1,5 @@
 """Limits and errors of respondents' POSTs; every error page keeps the typed text."""
 
-import logging
 from contextlib import suppress
 from http import HTTPStatus
 
@@ -24,8 +23,6 @@ from webapp.web.request_kind import RequestKind, is_from_another_site, request_k
 from webapp.web.security_headers import allow_frames
 
 STORAGE_RETRY_SECONDS = 5
-
-log = logging.getLogger("askback.pages")
 
 
 def init_blueprint(bp: Blueprint, *, limit_sessions: bool = True) -> None:
@@ -117,7 +114,6 @@ _limit_sessions = limiter.shared_limit(
 
 def _too_fast(error: RateLimitExceeded) -> Response:
     return rendering.render_not_saved(
-        form_data.typed("answer"),
         status=HTTPStatus.TOO_MANY_REQUESTS,
         retry_after=seconds_to_wait(error),
         limit=errors.limit_sentence(error.limit.limit),
@@ -130,7 +126,6 @@ def _storage_failed(error: Exception) -> Response:
     if request.method != "POST":
         return response
     return rendering.render_not_saved(
-        form_data.typed("answer"),
         status=HTTPStatus.SERVICE_UNAVAILABLE,
         retry_after=STORAGE_RETRY_SECONDS,
         uncertain=may_have_stored(),

@@ -13,7 +13,7 @@ from webapp.base.errors import Outcome, PageCode
 from webapp.pages.filters import LONG_QUESTION_CHARS
 from webapp.pages.fragments import drawn, wants_fragment
 from webapp.pages.respondent import page_cache
-from webapp.pages.respondent.form_data import FormData, posted_field, remember
+from webapp.pages.respondent.form_data import FormData, posted_field, remember, typed
 from webapp.pages.respondent.session_view import SessionView
 from webapp.web.request_kind import says_in_iframe
 
@@ -60,7 +60,6 @@ def question(
     return page(
         "question",
         view,
-        status=HTTPStatus.UNPROCESSABLE_ENTITY if error else HTTPStatus.OK,
         push="" if error else "respond.ask",
         place=place,
         cached=not (error or text is not None or view.recording(place) or long),
@@ -78,8 +77,7 @@ def recorded(
     if not wants_fragment():
         return question(view, place, error=error, text=text)
     g.is_part = True
-    status = HTTPStatus.UNPROCESSABLE_ENTITY if error else HTTPStatus.OK
-    return page("_recorder", view, status=status, place=place, error=error)
+    return page("_recorder", view, place=place, error=error)
 
 
 def check(
@@ -89,7 +87,6 @@ def check(
     return page(
         "check",
         view,
-        status=HTTPStatus.UNPROCESSABLE_ENTITY if error else HTTPStatus.OK,
         push="respond.check",
         cached=not (error or name or view.session.recordings or view.session.follow_ups),
         error=error,
@@ -126,9 +123,9 @@ def closed(view: SessionView, *, unsent_text: str = "") -> Response:
 
 
 def render_not_saved(
-    text: str, *, status: HTTPStatus, retry_after: int, uncertain: bool = False, limit: str = ""
+    *, status: HTTPStatus, retry_after: int, uncertain: bool = False, limit: str = ""
 ) -> Response:
-    """Render an unsaved text with a button that sends the same form again.
+    """Render the posted answer with a button that sends the same form again.
 
     Does not use the database, which may be the cause.
     retry_after  seconds
@@ -143,7 +140,7 @@ def render_not_saved(
         limit=limit,
         uncertain=uncertain,
         fields={name: posted_field(name) for name in request.form if name != "answer"},
-        text=text,
+        text=typed("answer"),
         recording=request.endpoint == "voice.upload",
         path=request.path + ("?embed=1" if framed else ""),
     )
@@ -167,24 +164,22 @@ def render_cross_site_post(share_token: str, text: str) -> Response:
 
 def redirect_to(endpoint: str, share_token: str, **values: Any) -> Response:
     """Redirect (303) to another page of this form."""
-    if says_in_iframe():
-        values["embed"] = 1
-    url = url_for(endpoint, share_token=share_token, **values)
+    embed = 1 if says_in_iframe() else None
+    url = url_for(endpoint, share_token=share_token, embed=embed, **values)
     return Response(status=HTTPStatus.SEE_OTHER, headers={"Location": url})
 
 
 def redirect_to_step(share_token: str, place: QuestionNumber | None) -> Response:
     """Redirect (303) to a question, or to the check page for None."""
-    if place is None:
-        return redirect_to("respond.check", share_token)
-    return redirect_to("respond.ask", share_token, place=place)
+    endpoint = "respond.check" if place is None else "respond.ask"
+    return redirect_to(endpoint, share_token, place=place)
 
 
 def page(
     template: str,
     view: SessionView,
     *,
-    status: HTTPStatus = HTTPStatus.OK,
+    status: HTTPStatus | None = None,
     push: str = "",
     place: QuestionNumber | None = None,
     cached: bool = False,
@@ -192,6 +187,7 @@ def page(
 ) -> Response:
     """Render the page of a template.
 
+    status  by default 200, or 422 with an `error` in the context
     push    endpoint of its address in the browser history, "" for none
     place   of the question that it asks
     cached  the context contains nothing personal
@@ -211,9 +207,9 @@ def page(
         body = draw(view, secrets.token_urlsafe(16))
     push_url = None
     if push and wants_fragment() and not view.framed:
-        at: dict[str, Any] = {"place": place} if place else {}
-        push_url = url_for(push, share_token=view.form.share_token, **at)
-    response = drawn(body, status=status, push_url=push_url)
+        push_url = url_for(push, share_token=view.form.share_token, place=place)
+    usual = HTTPStatus.UNPROCESSABLE_ENTITY if context.get("error") else HTTPStatus.OK
+    response = drawn(body, status=status or usual, push_url=push_url)
     if request.method == "POST" and (view.session.started or view.session.uploads):
         remember(response, view.form.share_token, view.session_key)
     return response
