@@ -15,18 +15,12 @@ from typing import NamedTuple
 
 from babel.support import NullTranslations, Translations
 from flask import Flask, Response, g, has_request_context, request
-from flask_babel import Domain, get_locale
+from flask_babel import Babel, Domain, get_locale
 
+from webapp.web import request_kind
 from webapp.web.browser_cookies import BrowserCookie
-from webapp.web.extensions import babel
-from webapp.web.request_kind import (
-    RequestKind,
-    accepted_languages,
-    posted_by_respondent,
-    request_kind,
-    says_in_iframe,
-)
 
+babel = Babel()
 DOMAIN = "respondents"
 FOLDER = Path(__file__).parent.parent / "translations"
 FIELD = "lang"  # the language of the page, in the query string and in each respondent's form
@@ -94,7 +88,10 @@ def page_language() -> Language:
 
 def for_respondents() -> bool:
     """Return whether the request is for a respondent page, including error pages."""
-    return has_request_context() and request_kind() is RequestKind.RESPONDENT_PAGE
+    return (
+        has_request_context()
+        and request_kind.request_kind() is request_kind.RequestKind.RESPONDENT_PAGE
+    )
 
 
 def find_language(tag: str) -> Language | None:
@@ -120,7 +117,7 @@ def read_catalog(locale: str) -> NullTranslations:
 
 def _named() -> Language | None:
     """Return the language in the query string, else the choice or page language in the form."""
-    posted = posted_by_respondent()
+    posted = request_kind.posted_by_respondent()
     named = request.args.get(FIELD, ""), posted.get(CHOICE, ""), posted.get(FIELD, "")
     return next(filter(None, map(find_language, named)), None)
 
@@ -128,7 +125,9 @@ def _named() -> Language | None:
 def _expected() -> Language:
     """Return the browser's default: its last choice, else its Accept-Language preference."""
     chosen = find_language(COOKIE.read())
-    accepted = (find_language(tag) for tag, quality in accepted_languages() if quality > 0)
+    accepted = (
+        find_language(tag) for tag, quality in request_kind.accepted_languages() if quality > 0
+    )
     return chosen or next(filter(None, accepted), ENGLISH)
 
 
@@ -138,6 +137,6 @@ def _add_headers(response: Response) -> Response:
         before = response.headers.get("Vary")
         response.headers["Vary"] = f"{before}, {VARY}" if before else VARY
         named = _named()
-        if named and named is not _expected() and not says_in_iframe():
+        if named and named is not _expected() and not request_kind.says_in_iframe():
             COOKIE.keep(response, named.tag)
     return response

@@ -18,7 +18,6 @@ from tests.factories import make_account, make_form
 from tests.pages.respondent_client import Respondent, arrive, storage_away
 from webapp.answers.answering import RESPONDER_NAME_MAX_CHARS
 from webapp.web import languages
-from webapp.web.extensions import babel
 from webapp.web.limiter import limiter
 
 KEPT = re.compile(r"%\(\w+\)s|\{\w+\}|[A-Za-z]")
@@ -61,7 +60,7 @@ def _cyrillic(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     found = {"ar": Cyrillic()}
     nothing = NullTranslations()
     monkeypatch.setattr(languages, "read_catalog", lambda locale: found.get(locale, nothing))
-    monkeypatch.setattr(babel.domain_instance, "cache", {})
+    monkeypatch.setattr(languages.babel.domain_instance, "cache", {})
 
 
 @pytest.fixture

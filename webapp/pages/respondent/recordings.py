@@ -28,7 +28,6 @@ from webapp.pages.errors import PROBLEMS, Problem, problem
 from webapp.pages.filters import translated
 from webapp.pages.fragments import nothing_new, wants_fragment
 from webapp.pages.respondent import error_handling, form_data, rendering
-from webapp.pages.respondent.form_data import REFUSALS, refusal
 from webapp.pages.respondent.session_view import find_form, posted_view
 from webapp.records.responses.models import RECORDING_MAX_SECONDS
 from webapp.voice import audio_inspection, uploads
@@ -140,12 +139,12 @@ def away(error: Exception) -> Response:
     log.error("a recording was not kept or read: %s", error, exc_info=error)
     uploaded = request.endpoint == "voice.upload"
     if uploaded and says_full(error):
-        return error_handling.outcome_page(refusal(PageCode.RECORDING_NO_ROOM))
+        return error_handling.outcome_page(form_data.refusal(PageCode.RECORDING_NO_ROOM))
     if not uploaded or wants_fragment():
         lead = PROBLEMS[HTTPStatus.SERVICE_UNAVAILABLE].lead
         response = problem(Problem(translated(NOT_READ), lead), HTTPStatus.SERVICE_UNAVAILABLE)
     else:
-        response = error_handling.outcome_page(refusal(PageCode.RECORDING_NOT_KEPT))
+        response = error_handling.outcome_page(form_data.refusal(PageCode.RECORDING_NOT_KEPT))
         if response.status_code == HTTPStatus.UNPROCESSABLE_ENTITY:
             response.status_code = HTTPStatus.SERVICE_UNAVAILABLE
     response.headers["Retry-After"] = str(error_handling.STORAGE_RETRY_SECONDS)
@@ -157,7 +156,7 @@ def too_large(_error: RequestEntityTooLarge) -> Response:
     """Report a body larger than the server or its disk takes; nothing is stored."""
     has_room = audio_store().has_room(0)
     code = PageCode.RECORDING_TOO_LARGE if has_room else PageCode.RECORDING_NO_ROOM
-    what = Problem(translated(REFUSALS[code][0]), translated(WORDS_IN_BROWSER))
+    what = Problem(translated(form_data.REFUSALS[code][0]), translated(WORDS_IN_BROWSER))
     return problem(what, HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
 
 
@@ -193,7 +192,7 @@ def _store(
     path, audio, duration_ms = _measure(form_data.posted_file())
     store, size, source = audio_store(), path.stat().st_size, address_hash(client_network())
     if not store.has_room(size):
-        raise refusal(PageCode.RECORDING_NO_ROOM)
+        raise form_data.refusal(PageCode.RECORDING_NO_ROOM)
     bounds = uploads.Bounds(settings().limit_form_bytes, settings().audio_unclaimed_bytes)
     uploads.prepare_room(where, size, address_hash=source, bounds=bounds)
     _erase()
@@ -233,17 +232,17 @@ def _measure(file: FileStorage | None) -> tuple[Path, audio_inspection.AudioForm
     """
     uploaded: object = file.stream if file else None
     if not isinstance(uploaded, UploadedFile) or not uploaded.size:
-        raise refusal(PageCode.RECORDING_MISSING)
+        raise form_data.refusal(PageCode.RECORDING_MISSING)
     if uploaded.size > uploads.RECORDING_MAX_BYTES:
-        raise refusal(PageCode.RECORDING_TOO_LARGE)
+        raise form_data.refusal(PageCode.RECORDING_TOO_LARGE)
     try:
         audio, duration_ms = _inspect(uploaded.path)
     except audio_inspection.NotAudio as error:
         if says_full(error):  # during the conversion to WAV
             raise OSError(str(error)) from error
-        raise refusal(PageCode.RECORDING_NOT_AUDIO) from error
+        raise form_data.refusal(PageCode.RECORDING_NOT_AUDIO) from error
     if duration_ms > RECORDING_MAX_SECONDS * 1000:
-        raise refusal(PageCode.RECORDING_TOO_LONG)
+        raise form_data.refusal(PageCode.RECORDING_TOO_LONG)
     return uploaded.path, audio, duration_ms
 
 

@@ -6,22 +6,15 @@ from http import HTTPStatus
 
 from flask import abort
 
-from webapp.answers.session import (
-    RecordingShown,
-    RespondentForm,
-    RespondentSession,
-    new_session,
-    read_form,
-    read_session,
-)
+from webapp.answers import session as sessions
 from webapp.answers.steps import QuestionNumber, Step, Steps
 from webapp.base.config import settings
 from webapp.base.vocabulary import FormStatus, ResponseLimit
 from webapp.pages.respondent.form_data import FormData, new_session_key, remembered_key
 from webapp.records.content.model import about_minutes
 from webapp.records.languages import PHRASED, language_of_questions
+from webapp.web import security_headers
 from webapp.web.request_kind import says_in_iframe
-from webapp.web.security_headers import allow_frames, allow_microphone
 
 FRAMES_KNOWN = 10_000  # some megabytes
 # by share token; lets iframes show the page of a storage failure
@@ -36,13 +29,13 @@ class SessionView:
     framed      the page is in an iframe of another website, where no cookie is read or set
     """
 
-    session: RespondentSession
+    session: sessions.RespondentSession
     session_key: str
     remembered: bool = False
     framed: bool = False
 
     @property
-    def form(self) -> RespondentForm:
+    def form(self) -> sessions.RespondentForm:
         """The form of the visit."""
         return self.session.form
 
@@ -114,7 +107,7 @@ class SessionView:
         """The estimated minutes that answering takes."""
         return about_minutes(len(self.form.questions), self.most_questions)
 
-    def recording(self, place: QuestionNumber) -> RecordingShown | None:
+    def recording(self, place: QuestionNumber) -> sessions.RecordingShown | None:
         """Return the newest unclaimed recording for a question, else the one of its answer."""
         step = self.steps.at(place)
         question = step.question_id if step else ""
@@ -136,10 +129,10 @@ def view_by_cookie(share_token: str) -> SessionView:
     return view if known else new_view(view.form)
 
 
-def new_view(form: RespondentForm) -> SessionView:
+def new_view(form: sessions.RespondentForm) -> SessionView:
     """Return a view with a new session key, which is stored with the first answer."""
     key = new_session_key()
-    return SessionView(new_session(form, key), key, framed=_framed(form))
+    return SessionView(sessions.new_session(form, key), key, framed=_framed(form))
 
 
 def posted_view(share_token: str, posted: FormData) -> SessionView:
@@ -149,34 +142,35 @@ def posted_view(share_token: str, posted: FormData) -> SessionView:
 
 def keyed_view(share_token: str, session_key: str, *, remembered: bool = False) -> SessionView:
     """Return the view of the session with this key."""
-    return view_of(read_session(share_token, session_key), session_key, remembered=remembered)
+    session = sessions.read_session(share_token, session_key)
+    return view_of(session, session_key, remembered=remembered)
 
 
 def view_of(
-    session: RespondentSession, session_key: str, *, remembered: bool = False
+    session: sessions.RespondentSession, session_key: str, *, remembered: bool = False
 ) -> SessionView:
     """Return the view of a session that has been read."""
     _admit(session.form)
     return SessionView(session, session_key, remembered, _framed(session.form))
 
 
-def find_form(share_token: str) -> RespondentForm:
+def find_form(share_token: str) -> sessions.RespondentForm:
     """Return the form behind a public link, and let its origins embed the response."""
-    form = read_form(share_token)
+    form = sessions.read_form(share_token)
     _admit(form)
     return form
 
 
-def _admit(form: RespondentForm) -> None:
+def _admit(form: sessions.RespondentForm) -> None:
     """Let the form's origins embed the response; allow the microphone if the form records."""
-    allow_frames(form.frame_origins)
+    security_headers.allow_frames(form.frame_origins)
     if form.may_record:
-        allow_microphone()
+        security_headers.allow_microphone()
     if form.frame_origins or form.share_token in LAST_KNOWN_FRAMES:
         if len(LAST_KNOWN_FRAMES) >= FRAMES_KNOWN:
             LAST_KNOWN_FRAMES.clear()
         LAST_KNOWN_FRAMES[form.share_token] = form.frame_origins
 
 
-def _framed(form: RespondentForm) -> bool:
+def _framed(form: sessions.RespondentForm) -> bool:
     return bool(form.frame_origins) and says_in_iframe()
