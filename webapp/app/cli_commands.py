@@ -334,12 +334,12 @@ def restore_from(file: Path, *, yes: bool) -> None:
 def rekey() -> None:
     """Encrypt all secrets of callbacks with the first of DATA_KEYS; servers may run meanwhile."""
     with application():
-        done = seal_anew(sealer())
-        if done.sealed:
+        read, sealed, unopened = seal_anew(sealer())
+        if sealed:
             note(AuditKind.REKEYED)
-        click.echo(f"{done.read} secrets; {done.sealed} encrypted anew with the first key")
-        if done.unopened:
-            click.echo(UNOPENED.format(done.unopened), err=True)
+        click.echo(f"{read} secrets; {sealed} encrypted anew with the first key")
+        if unopened:
+            click.echo(UNOPENED.format(unopened), err=True)
 
 
 UNOPENED = "{} that none of DATA_KEYS opens: nothing is sent there until its agent subscribes again"

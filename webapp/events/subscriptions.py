@@ -17,7 +17,7 @@ from webapp.events import callbacks, outbox
 from webapp.events.callbacks import Asked
 from webapp.records import events
 from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
-from webapp.records.content.draft_input import STORABLE, whole_number
+from webapp.records.content.draft_input import STORABLE, Text, whole_number
 from webapp.records.forms import get_form
 
 _S, _E = events.EventSubscription, events.CallbackEndpoint
@@ -34,50 +34,38 @@ RANDOM = "Send whsec_ and 24 to 64 random bytes in base64, as Standard Webhooks 
 class SubscriptionInput(InputModel):
     """A callback for the events of one form."""
 
-    url: Annotated[
-        StrictStr,
-        Field(
-            max_length=URL_MAX_CHARS,
-            description=(
-                "The https address that takes the events; it stays as it is sent and tells "
-                "subscriptions of a form apart. Sends back a challenge, or is confirmed by "
-                "the creator."
-            ),
+    url: Annotated[StrictStr, Field(max_length=URL_MAX_CHARS), STORABLE] = Field(
+        description=(
+            "The https address that takes the events; it stays as it is sent and tells "
+            "subscriptions of a form apart. Sends back a challenge, or is confirmed by "
+            "the creator."
+        )
+    )
+    secret: Text = Field(
+        description=(
+            "`whsec_` and 24 to 64 random bytes in base64 (Standard Webhooks), with which "
+            "everything is signed. A new one replaces it; for 24 hours both sign."
+        )
+    )
+    ttl_seconds: (
+        Annotated[int, Field(ge=1, le=SECONDS_MAX), whole_number(SECONDS_MAX, 1)] | None
+    ) = Field(
+        default=None,
+        description=(
+            "How long the subscription should last. `refreshBefore` says how long it does: "
+            "never longer than the server allows or the connection lasts."
         ),
-        STORABLE,
-    ]
-    secret: Annotated[
-        StrictStr,
-        Field(
-            description=(
-                "`whsec_` and 24 to 64 random bytes in base64 (Standard Webhooks), with which "
-                "everything is signed. A new one replaces it; for 24 hours both sign."
-            ),
+    )
+    cursor: Text | None = Field(
+        default=None,
+        description=(
+            "That of the last event or of an earlier answer: a new or lapsed subscription "
+            "sends what came after it. Without it, what comes from here on."
         ),
-        STORABLE,
-    ]
-    ttl_seconds: Annotated[
-        Annotated[int, Field(ge=1, le=SECONDS_MAX), whole_number(SECONDS_MAX, 1)] | None,
-        Field(
-            description=(
-                "How long the subscription should last. `refreshBefore` says how long it does: "
-                "never longer than the server allows or the connection lasts."
-            ),
-        ),
-    ] = None
-    cursor: Annotated[
-        Annotated[StrictStr, STORABLE] | None,
-        Field(
-            description=(
-                "That of the last event or of an earlier answer: a new or lapsed subscription "
-                "sends what came after it. Without it, what comes from here on."
-            ),
-        ),
-    ] = None
-    max_age_seconds: Annotated[
-        Annotated[int, Field(ge=0, le=SECONDS_MAX), whole_number(SECONDS_MAX)] | None,
-        Field(description="Of what came after `cursor`, send nothing older."),
-    ] = None
+    )
+    max_age_seconds: (
+        Annotated[int, Field(ge=0, le=SECONDS_MAX), whole_number(SECONDS_MAX)] | None
+    ) = Field(default=None, description="Of what came after `cursor`, send nothing older.")
 
 
 def check_callback(url: str, secret: str, allowed_origins: frozenset[str]) -> str:
@@ -300,16 +288,11 @@ _FIRST_FAILED = (
 SECRETS = (_S.secret, _S.previous_secret)
 
 
-class Rekeyed(NamedTuple):
-    """Counts of the secrets read, resealed by the first key, and unopened by any key."""
+def rekey(sealer: Sealer) -> tuple[int, int, int]:
+    """Reseal secrets of other keys by the first key, each in a transaction; idempotent.
 
-    read: int
-    sealed: int
-    unopened: int
-
-
-def rekey(sealer: Sealer) -> Rekeyed:
-    """Reseal secrets of other keys by the first key, each in a transaction; idempotent."""
+    Returns how many secrets were read, how many resealed, and how many no key opens.
+    """
     read = sealed = unopened = 0
     for column in SECRETS:
         stored = sa.select(_S.id, column).where(column.is_not(None))
@@ -327,7 +310,7 @@ def rekey(sealer: Sealer) -> Rekeyed:
                 with database.write_transaction():
                     changed = database.execute(sa.update(_S).where(*same).values(resealed))
                 sealed += changed.rowcount
-    return Rekeyed(read, sealed, unopened)
+    return read, sealed, unopened
 
 
 def count_sealed_otherwise(key_ids: Sequence[str]) -> int:

@@ -17,7 +17,7 @@ from webapp.app.factory import create_app
 from webapp.base.config_environment import read_settings
 from webapp.base.database import db
 from webapp.base.sealing import Sealer
-from webapp.events.subscriptions import Rekeyed, count_sealed_otherwise, rekey, secret_place
+from webapp.events.subscriptions import count_sealed_otherwise, rekey, secret_place
 from webapp.records.events import EventSubscription
 
 OLD, NEW, LOST = ({name: secrets.token_bytes(32)} for name in ("k_1", "k2", "k0"))
@@ -53,7 +53,7 @@ def test_others_are_left_and_counted() -> None:
     assert count_sealed_otherwise(["k2"]) == 6
     assert count_sealed_otherwise(["k2", "k_1"]) == 2
 
-    assert rekey(BOTH) == Rekeyed(7, 4, 2)
+    assert rekey(BOTH) == (7, 4, 2)
 
     assert opened(done + left, NEW) == done + left
     assert db.session.get_one(EventSubscription, lost[0]).secret == kept
