@@ -19,8 +19,7 @@ from typing import Any, NamedTuple, cast
 import orjson
 import sqlalchemy as sa
 
-from webapp.base import database
-from webapp.base.config_readers import port_of
+from webapp.base import config_readers, database
 from webapp.base.errors import ErrorCode, InvalidInput, NotFound, StateConflict
 from webapp.base.outbound import Bounds, Reply, Unreachable, checked_url, fetch
 from webapp.base.vocabulary import DeliveryFailure, ErrorProfile
@@ -53,8 +52,7 @@ def callback_bounds(
 def check_callback_url(url: str, allowed_origins: frozenset[str] = frozenset()) -> str:
     """Return `host:port` of an allowed callback address. Raises Unreachable `invalid_url`."""
     parts = checked_url(url, PORTS, allowed_origins)
-    host = parts.hostname or ""
-    return f"[{host}]:{port_of(parts)}" if ":" in host else f"{host}:{port_of(parts)}"
+    return f"{config_readers.in_url(parts.hostname or '')}:{config_readers.port_of(parts)}"
 
 
 def post(url: str, headers: dict[str, str], body: bytes, *, bounds: Bounds) -> Reply:

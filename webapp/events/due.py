@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from enum import Enum
-from functools import partial
 from heapq import heapify, heappop, heappush
 from typing import Any, NamedTuple
 
@@ -187,7 +186,7 @@ class Room:
         for account_id, lane in running:
             self._all.take(account_id)
             self._lanes[lane].take(account_id)
-        self._hosts = defaultdict[str, _Shares](partial(_Shares, AT_ONCE_PER_HOST, least=1))
+        self._hosts = defaultdict[str, _Shares](lambda: _Shares(AT_ONCE_PER_HOST, least=1))
         self._accounts, self._endpoints = Counter[str](), Counter[str]()
         self._served = {} if served is None else served
 
