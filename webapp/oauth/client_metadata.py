@@ -3,11 +3,10 @@
 import re
 import tomllib
 import unicodedata
-from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
-from webapp.base.config_readers import is_loopback as is_loopback_host
+from webapp.base import config_readers
 from webapp.base.text import JOINERS, TOGETHER, normalized, script_of
 
 REDIRECT_URI_MAX_CHARS = 2000
@@ -103,9 +102,8 @@ def redirect_matches(registered: str, asked: str) -> bool:
     """
     if registered == asked:
         return True
-    is_plain = PRINTABLE_ASCII.fullmatch(asked) and not any(char in asked for char in "#\\@")
-    same = without_port(registered) == without_port(asked)
-    return bool(is_plain) and is_loopback(registered) and same
+    may_differ = is_loopback(registered) and redirect_problem(asked) is None
+    return may_differ and without_port(registered) == without_port(asked)
 
 
 def redirect_problem(uri: object) -> str | None:
@@ -140,10 +138,10 @@ def without_port(uri: str) -> str:
     parts = _split(uri)
     if parts is None or not is_loopback(uri):
         return uri
-    host = f"[{parts.hostname}]" if ":" in str(parts.hostname) else parts.hostname
+    host = config_readers.in_url(str(parts.hostname))
     if parts.netloc not in {host, f"{host}:{parts.port}"}:  # such as upper case
         return uri
-    return parts._replace(netloc=str(host), path=parts.path or "/").geturl()
+    return parts._replace(netloc=host, path=parts.path or "/").geturl()
 
 
 def stays_on_this_computer(uri: str) -> bool:
@@ -155,7 +153,7 @@ def stays_on_this_computer(uri: str) -> bool:
     if parts is None or parts.scheme not in {"http", "https"}:
         return parts is not None
     host = parts.hostname or ""
-    return is_loopback_host(host) or host.endswith(".localhost")
+    return config_readers.is_loopback(host) or host.endswith(".localhost")
 
 
 def redirect_host(uri: str) -> str:
@@ -164,12 +162,6 @@ def redirect_host(uri: str) -> str:
     A scheme alone could look like a host or the name of an app.
     """
     return web_host(uri) or f"a program on this device ({urlsplit(uri).scheme}:)"
-
-
-def shared_host(uris: Iterable[str]) -> str | None:
-    """Return the only host of all these addresses; None for several and for private schemes."""
-    hosts = {web_host(uri) for uri in uris}
-    return hosts.pop() if len(hosts) == 1 else None
 
 
 def web_host(uri: str) -> str | None:

@@ -17,7 +17,7 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 from webapp.base.database import Base, enum_type
 from webapp.base.text import token_hash
 from webapp.base.vocabulary import ClientKind, RevokedReason, Scope, TokenKind
-from webapp.oauth.client_metadata import is_loopback, is_showable, redirect_matches, shared_host
+from webapp.oauth.client_metadata import is_loopback, is_showable, redirect_matches, web_host
 from webapp.oauth.protocol import PERMISSIONS, name_permission, read_scopes
 from webapp.records.audit import Actor
 
@@ -64,7 +64,8 @@ class OAuthClient(Base, ClientMixin):
 
         Several prove nothing: anybody can register the address of another app with their own.
         """
-        return shared_host(self.redirect_uris)
+        hosts = {web_host(uri) for uri in self.redirect_uris}
+        return hosts.pop() if len(hosts) == 1 else None
 
     @property
     def address(self) -> str | None:

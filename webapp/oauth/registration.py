@@ -9,7 +9,6 @@ from typing import Any, cast
 
 from authlib.oauth2 import OAuth2Error
 from sqlalchemy import select
-from werkzeug.datastructures import ResponseCacheControl
 from werkzeug.http import parse_cache_control_header
 
 from webapp.base.database import db, new_id, release_connections, write_transaction
@@ -68,7 +67,17 @@ def register_client(metadata: object, *, now: datetime) -> tuple[dict[str, Any],
         with write_transaction():
             client, secret = _add_client(ClientKind.DYNAMIC, details, now=now)
         is_new = True
-    body = _registered(client, details, secret, now)
+    # a known client gets the same response as a new one: it does not show that others registered
+    body = {
+        "client_id": client.client_id,
+        "client_id_issued_at": int(now.timestamp()),
+        "client_name": client.name,
+        **details,
+        "response_types": ["code"],
+        "scope": " ".join(Scope),
+    }
+    if secret is not None:
+        body |= {"client_secret": secret, "client_secret_expires_at": 0}  # never
     return body | ({"refused_redirect_uris": refused} if refused else {}), is_new
 
 
@@ -188,25 +197,6 @@ def _add_client(
     return client, secret
 
 
-def _registered(
-    client: OAuthClient, details: dict[str, Any], secret: str | None, now: datetime
-) -> dict[str, Any]:
-    """Return the response of RFC 7591 section 3.2.1; a secret never expires (0).
-
-    A known client gets the same response as a new one: it does not show that others registered.
-    """
-    body = {
-        "client_id": client.client_id,
-        "client_id_issued_at": int(now.timestamp()),
-        "client_name": client.name,
-        **details,
-        "response_types": ["code"],
-        "scope": " ".join(Scope),
-    }
-    lasting = {"client_secret": secret, "client_secret_expires_at": 0}
-    return body if secret is None else body | lasting
-
-
 BOUNDS = Bounds(body_bytes=5120)  # the draft recommends 5 KB
 KEPT_AT_LEAST, KEPT_AT_MOST = 60, 24 * 3600  # seconds
 
@@ -264,7 +254,15 @@ def _fetch(client_id: str) -> Reply:
 
 
 def _document_details(client_id: str, reply: Reply) -> dict[str, Any]:
-    document = _document(reply)
+    kind = reply.headers.get("content-type", "").partition(";")[0].strip()
+    if reply.status != 200 or reply.cut or not JSON_TYPE.fullmatch(kind):
+        raise _no_client("The description of this app is not a small JSON document.")
+    try:
+        document = json.loads(reply.body)
+    except (ValueError, RecursionError) as error:
+        raise _no_client("The description of this app is not JSON.") from error
+    if not isinstance(document, dict):
+        raise _no_client("The description of this app is not a JSON object.")
     if document.get("client_id") != client_id:
         raise _no_client("The description of this app is for another address.")
     if any(document.get(name) not in (None, "") for name in SECRET_MEMBERS):
@@ -278,22 +276,7 @@ def _document_details(client_id: str, reply: Reply) -> dict[str, Any]:
     return client_details({**document, "token_endpoint_auth_method": PUBLIC})[0]
 
 
-def _document(reply: Reply) -> dict[str, Any]:
-    kind = reply.headers.get("content-type", "").partition(";")[0].strip()
-    if reply.status != 200 or reply.cut or not JSON_TYPE.fullmatch(kind):
-        raise _no_client("The description of this app is not a small JSON document.")
-    try:
-        document = json.loads(reply.body)
-    except (ValueError, RecursionError) as error:
-        raise _no_client("The description of this app is not JSON.") from error
-    if not isinstance(document, dict):
-        raise _no_client("The description of this app is not a JSON object.")
-    return document
-
-
 def _kept(reply: Reply) -> timedelta:
-    control = parse_cache_control_header(
-        reply.headers.get("cache-control"), cls=ResponseCacheControl
-    )
+    control = parse_cache_control_header(reply.headers.get("cache-control"))
     fresh = not (control.no_store or control.no_cache) and control.max_age or 0
     return timedelta(seconds=min(max(fresh, KEPT_AT_LEAST), KEPT_AT_MOST))

@@ -377,8 +377,6 @@ class RevocationEndpoint(BaseRevocationEndpoint):
 
 def find_client(client_id: str) -> OAuthClient | None:
     """Return the client with this id unless it is disabled; never fetch a metadata document."""
-    if not client_id.isprintable() or not client_id.isascii():
-        return None
     return db.session.scalars(
         select(OAuthClient).where(
             OAuthClient.client_id == client_id, OAuthClient.disabled_at.is_(None)
