@@ -11,27 +11,18 @@ from webapp.base.text import JOINERS, TOGETHER, normalized, script_of
 
 REDIRECT_URI_MAX_CHARS = 2000
 CLIENT_NAME_MAX_CHARS = 80
+_TEXT = Path(__file__).with_suffix(".toml").read_text("utf-8")
+WORDS = {name: words.split() for name, words in tomllib.loads(_TEXT).items()}
 MARKS_MAX = 2  # per letter; Arabic and Vietnamese need two
 KEYCAP = "\u20e3"  # part of emoji such as 1️⃣
 # Our name at the start, or after a word that claims the app is ours. After another name, ours only
 # says where the app connects, as in "Claude Code (askback)".
 OURS = re.compile("(?:^(?:[a-z] )*|\\b(?:the|by|from|of|team) ?)" + " ?".join("askback"))
-# characters that look like a letter of our name, after case folding and without accents
-LOOK_ALIKES = str.maketrans(
-    dict.fromkeys("аɑαᴀꭺ4@", "a")
-    | dict.fromkeys("ѕꜱƨ5$", "s")
-    | dict.fromkeys("кκᴋⲕĸҝқӄꮶ", "k")
-    | dict.fromkeys("вьъβʙƅɓᏼ86", "b")
-    | dict.fromkeys("сϲᴄⲥꮯҫ¢©", "c")
-)
+LOOK_ALIKES = str.maketrans({like: of[0] for of in WORDS["look_alikes"] for like in of[1:]})
 # A to Z squared, circled and as flags, which NFKD does not simplify
 EMOJI_LETTERS = re.compile("[\U0001f150-\U0001f1ff]")
 # whole words only, because "authenticator" and "unofficial" claim nothing
-CLAIM = re.compile(
-    r"(?<![^\W\d_])(?:(?:ver|cert|zert)ifi(?:ed|ee?|ziert|cad[oa]|cat[oa])|official(?:ly)?|oficial"
-    r"|officiel(?:le)?|ufficiale|offiziell|approved|trusted|authentic|endorsed)(?![^\W\d_])"
-    "|[✓✔✅☑🗸🛡]"
-)
+CLAIM = re.compile(rf"(?<![^\W\d_])(?:{'|'.join(WORDS['claims'])})(?![^\W\d_])|[✓✔✅☑🗸🛡]")
 # invisible letters: Hangul fillers
 BLANK_LETTERS = frozenset("\u115f\u1160\u3164\uffa0")
 
@@ -51,11 +42,10 @@ def cleaned_name(name: object) -> str:
 def is_showable(name: str) -> bool:
     """Return False for a name that imitates another, claims trust or hides its text."""
     letters = {char for char in name if unicodedata.category(char).startswith("L")}
+    hides = letters & BLANK_LETTERS or _has_stacked_marks(name) or EMOJI_LETTERS.search(name)
     scripts = {script_of(char) for char in normalized("NFKC", name) if char.isalpha()}
     of_one_writing = len(scripts) <= 1 or any(scripts <= together for together in TOGETHER)
-    if not letters or letters & BLANK_LETTERS or not of_one_writing or _has_stacked_marks(name):
-        return False
-    if EMOJI_LETTERS.search(name):
+    if not letters or hides or not of_one_writing:
         return False
     # reduce the name to its look: without case, accents, signs and other scripts
     folded = _words(name.replace("ß", "b")).translate(LOOK_ALIKES)
@@ -85,11 +75,9 @@ TAKEN = (
     "A redirect URI is https, http on a loopback address, or of a private scheme, as in "
     "com.example.app:/callback."
 )
-_TEXT = Path(__file__).with_name("public_schemes.toml").read_text("utf-8")
-PUBLIC = {name: words.split() for name, words in tomllib.loads(_TEXT).items()}
 FAMILIES = re.compile(
-    rf"(?:{'|'.join(PUBLIC['browsers'])})(?:mobile|http)?s?(?:[-+.].*)?"
-    rf"|(?:{'|'.join(map(re.escape, PUBLIC['beginnings']))}).*"
+    rf"(?:{'|'.join(WORDS['browsers'])})(?:mobile|http)?s?(?:[-+.].*)?"
+    rf"|(?:{'|'.join(map(re.escape, WORDS['beginnings']))}).*"
 )
 PRINTABLE_ASCII = re.compile(r"[\x21-\x7e]+")
 SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
@@ -122,7 +110,7 @@ def redirect_problem(uri: object) -> str | None:
     if parts.scheme == "http":
         loopback = parts.hostname in LOOPBACK_HOSTS
         return None if loopback else "An http redirect URI has to point at this computer."
-    if parts.scheme in PUBLIC["schemes"] or FAMILIES.fullmatch(parts.scheme):
+    if parts.scheme in WORDS["schemes"] or FAMILIES.fullmatch(parts.scheme):
         return f"The scheme {parts.scheme} belongs to no single program."
     return "A scheme of one letter is the drive of a file." if len(parts.scheme) == 1 else None
 
