@@ -8,20 +8,16 @@ transactions. OAuth clients that only this account used stay until they expire u
 from collections.abc import Iterator
 from datetime import datetime
 
-from sqlalchemy import and_, delete, func, select, update
+from sqlalchemy import delete, func, select, update
 
 from webapp.answers.trash import give_up_forms
-from webapp.base.database import db, write_transaction
-from webapp.base.ownership import delete_in_batches, rows_of_account
+from webapp.base import database, ownership
 from webapp.base.vocabulary import DraftStatus
 from webapp.events.endings import erase_subscriptions
-from webapp.oauth.connections import end_grants
-from webapp.oauth.models import OAuthGrant
-from webapp.oauth.tokens import is_live
+from webapp.oauth import connections, models, tokens
+from webapp.records import drafts, forms
 from webapp.records.accounts.models import Account, Invite
 from webapp.records.audit import SYSTEM, Actor, AuditEvent, AuditKind, AuditOutcome, add_event
-from webapp.records.drafts import Draft
-from webapp.records.forms import Form
 
 
 def list_inventory(account_id: str, *, now: datetime) -> dict[str, int]:
@@ -30,18 +26,18 @@ def list_inventory(account_id: str, *, now: datetime) -> dict[str, int]:
     Forms in the trash count. A response counts from its first answer, finished or not.
     """
     counts = {
-        "forms": select(func.count(Form.id)).where(Form.account_id == account_id),
-        "responses": select(func.coalesce(func.sum(Form.answered_count), 0)).where(
-            Form.account_id == account_id
+        "forms": select(func.count(forms.Form.id)).where(forms.Form.account_id == account_id),
+        "responses": select(func.coalesce(func.sum(forms.Form.answered_count), 0)).where(
+            forms.Form.account_id == account_id
         ),
-        "drafts": select(func.count(Draft.id)).where(
-            Draft.account_id == account_id, Draft.status == DraftStatus.DRAFT
+        "drafts": select(func.count(drafts.Draft.id)).where(
+            drafts.Draft.account_id == account_id, drafts.Draft.status == DraftStatus.DRAFT
         ),
-        "agents": select(func.count(OAuthGrant.client_pk.distinct())).where(
-            OAuthGrant.account_id == account_id, is_live(now)
+        "agents": select(func.count(models.OAuthGrant.client_pk.distinct())).where(
+            models.OAuthGrant.account_id == account_id, tokens.is_live(now)
         ),
     }
-    return {name: db.session.scalar(query) or 0 for name, query in counts.items()}
+    return {name: database.db.session.scalar(query) or 0 for name, query in counts.items()}
 
 
 def delete_account(account_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
@@ -49,10 +45,10 @@ def delete_account(account_id: str, *, now: datetime, by: Actor = SYSTEM) -> Non
 
     One audit event stays, which says that this account was deleted, and when.
     """
-    with write_transaction():
+    with database.write_transaction():
         # invites before the account: the lock order of `accept_invite`
-        db.session.execute(delete(Invite).where(Invite.account_id == account_id))
-        db.session.execute(
+        database.db.session.execute(delete(Invite).where(Invite.account_id == account_id))
+        database.db.session.execute(
             update(Account)
             .where(Account.id == account_id)
             .values(
@@ -64,7 +60,7 @@ def delete_account(account_id: str, *, now: datetime, by: Actor = SYSTEM) -> Non
             )
         )
         erase_subscriptions(account_id, now=now)
-        end_grants(account_id, now=now)
+        connections.end_grants(account_id, now=now)
         give_up_forms(account_id, now=now)
         add_event(AuditKind.ACCOUNT_DELETED, account_id, by=Actor(by.kind), now=now)
 
@@ -74,13 +70,10 @@ def purge_deleted_accounts(now: datetime) -> Iterator[int]:
 
     Yields the number of deleted rows per batch. The caller may stop at any point and resume later.
     """
+    deleted, ok = AuditKind.ACCOUNT_DELETED, AuditOutcome.OK
+    is_end = (AuditEvent.kind == deleted) & (AuditEvent.outcome == ok)  # the one event that stays
     deleted_ids = select(Account.id).where(Account.deleted_at.is_not(None))
-    for account_id in list(db.session.scalars(deleted_ids)):
-        for table, mine in rows_of_account(account_id):
-            which = mine & ~_IS_END if table is AuditEvent.__table__ else mine
-            yield from delete_in_batches(table, which)
-
-
-_IS_END = and_(  # the one event that stays
-    AuditEvent.kind == AuditKind.ACCOUNT_DELETED, AuditEvent.outcome == AuditOutcome.OK
-)
+    for account_id in list(database.db.session.scalars(deleted_ids)):
+        for table, mine in ownership.rows_of_account(account_id):
+            which = mine & ~is_end if table is AuditEvent.__table__ else mine
+            yield from ownership.delete_in_batches(table, which)

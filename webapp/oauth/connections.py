@@ -219,15 +219,13 @@ def count_waiting(account_id: str, *, now: datetime) -> int:
     return int(read_rows(_COUNT_WAITING, account=account_id, now=now)[0][0])
 
 
-_MUTES = (
-    select(OAuthGrant.client_pk, func.max(OAuthGrant.muted_until).label("until"))
-    .where(OAuthGrant.account_id == bindparam("account"), OAuthGrant.muted_until > bindparam("now"))
-    .group_by(OAuthGrant.client_pk)
-)
 _WRITER = aliased(OAuthGrant)
 # selected by account first, because a client may have grants of thousands of accounts
 _MUTED = select(OAuthGrant.client_pk).where(
     OAuthGrant.account_id == bindparam("account"), OAuthGrant.muted_until > bindparam("now")
+)
+_MUTES = _MUTED.add_columns(func.max(OAuthGrant.muted_until).label("until")).group_by(
+    OAuthGrant.client_pk
 )
 _IS_MUTED = exists().where(
     _WRITER.id == func.coalesce(Draft.author, Draft.created_by), _WRITER.client_pk.in_(_MUTED)

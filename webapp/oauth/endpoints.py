@@ -18,17 +18,14 @@ from flask_limiter import RateLimitExceeded
 from sqlalchemy.exc import SQLAlchemyError
 from werkzeug.exceptions import HTTPException, InternalServerError
 
-from webapp.base.config import settings
+from webapp.base import config, text
 from webapp.base.database import release_connections, utc_now
-from webapp.base.text import token_hash
 from webapp.base.vocabulary import Scope
 from webapp.oauth.protocol import served_resources, worded
 from webapp.oauth.registration import AUTH_METHODS, GRANT_TYPES, Refused, register_client
 from webapp.oauth.server import AUTHORIZE, server
 from webapp.records.audit import AuditKind
-from webapp.web import limiter as limits, request_audit
-from webapp.web.extensions import csrf
-from webapp.web.hosts import origin_under
+from webapp.web import extensions, hosts, limiter as limits, request_audit
 from webapp.web.limiter import client_network, is_failure, limiter
 
 BODY_MAX_BYTES = 16 * 1024
@@ -59,7 +56,7 @@ REFUSALS = {
 log = logging.getLogger("askback.oauth")
 
 bp = Blueprint("oauth", __name__)
-csrf.exempt(bp)
+extensions.csrf.exempt(bp)
 
 
 @bp.before_request
@@ -131,7 +128,7 @@ def authorization_server(_resource: str = "") -> Response:
     authorization endpoint, whose redirects name that issuer (RFC 9207). All else is the same.
     """
     path, _ = _asked_resource(AUTHORIZATION_SERVER)
-    origin = origin_under(request.host)
+    origin = hosts.origin_under(request.host)
     document = {
         "issuer": origin + path,
         "authorization_endpoint": f"{origin}{AUTHORIZE}{path}",
@@ -146,7 +143,7 @@ def authorization_server(_resource: str = "") -> Response:
         "revocation_endpoint_auth_methods_supported": list(AUTH_METHODS),
         "code_challenge_methods_supported": ["S256"],
         "authorization_response_iss_parameter_supported": True,
-        "client_id_metadata_document_supported": settings().client_documents,
+        "client_id_metadata_document_supported": config.settings().client_documents,
     }
     return _document(document)
 
@@ -163,12 +160,12 @@ def protected_resource(_resource: str = "") -> Response:
     """
     path, name = _asked_resource(PROTECTED_RESOURCE)
     document = {
-        "resource": origin_under(request.host) + path,
-        "authorization_servers": [settings().public_url],
+        "resource": hosts.origin_under(request.host) + path,
+        "authorization_servers": [config.settings().public_url],
         "scopes_supported": [s.value for s in Scope if s is not Scope.OFFLINE_ACCESS],
         "bearer_methods_supported": ["header"],
         "resource_name": name,
-        "resource_documentation": f"{settings().public_url}/docs/connect",
+        "resource_documentation": f"{config.settings().public_url}/docs/connect",
     }
     return _document(document)
 
@@ -230,8 +227,8 @@ def _asked_resource(document: str) -> tuple[str, str]:
     """
     before, _, behind = request.path.partition(document)
     path = before or ("" if behind == "/" else behind)
-    named = served_resources() | {settings().public_url: "Askback"}
-    name = named.get(settings().public_url + path.removesuffix("/"))
+    named = served_resources() | {config.settings().public_url: "Askback"}
+    name = named.get(config.settings().public_url + path.removesuffix("/"))
     return (path, name) if name else abort(HTTPStatus.NOT_FOUND)
 
 
@@ -263,8 +260,8 @@ def _check_token_request() -> None:
         raise InvalidClientError(problem, status_code=HTTPStatus.UNAUTHORIZED)
 
 
-def _printable(text: str) -> bool:
-    return text.isascii() and text.isprintable()
+def _printable(value: str) -> bool:
+    return value.isascii() and value.isprintable()
 
 
 def _client_key() -> str:
@@ -276,7 +273,7 @@ def _client_key() -> str:
 
 def _credential_key() -> str:
     """Hash the code or refresh token: many installs of one app share a client id and a network."""
-    return token_hash(request.form.get("refresh_token") or request.form.get("code") or "")
+    return text.token_hash(request.form.get("refresh_token") or request.form.get("code") or "")
 
 
 def _document(body: dict[str, Any]) -> Response:

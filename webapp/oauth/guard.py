@@ -8,17 +8,15 @@ from typing import NamedTuple, ParamSpec, TypeVar, cast
 from flask import g, request
 from sqlalchemy import bindparam, func, select, update
 
-from webapp.base.config import settings
+from webapp.base import config, text
 from webapp.base.database import execute_autocommit, read_rows, utc_now
 from webapp.base.errors import ErrorCode, Outcome
-from webapp.base.text import token_hash
 from webapp.base.vocabulary import ClientKind, Scope, TokenKind
 from webapp.oauth.models import OAuthClient, OAuthGrant, OAuthToken, shows_given_name
 from webapp.oauth.protocol import ACCESS_PREFIX, PERMISSIONS, looks_like, resource_metadata_url
 from webapp.records.accounts.models import Account
 from webapp.records.audit import Actor
-from webapp.web import request_audit
-from webapp.web.deferred_writes import write_later
+from webapp.web import deferred_writes, request_audit
 from webapp.web.request_kind import RequestKind, request_kind
 
 LAST_USED_EVERY_SECONDS = 60  # at most one write per minute and connection
@@ -93,7 +91,7 @@ LOOK_UP = (
 
 def find_access_token(token: str) -> Caller | None:
     """Return the row of this access token in any state, with one select and no entities."""
-    found = read_rows(LOOK_UP, hash=token_hash(token))
+    found = read_rows(LOOK_UP, hash=text.token_hash(token))
     return Caller._make(found[0]) if found else None
 
 
@@ -161,7 +159,7 @@ def authenticate(*scopes: Scope) -> Caller:
     since = now - timedelta(seconds=LAST_USED_EVERY_SECONDS)
     if caller.last_used_at is None or caller.last_used_at <= since:
         store = partial(execute_autocommit, _USED, grant=caller.grant_id, now=now)
-        write_later(("use", caller.grant_id), store)
+        deferred_writes.write_later(("use", caller.grant_id), store)
     require_scopes(caller, *scopes)
     return caller
 
@@ -190,7 +188,8 @@ def acting_agent() -> Actor:
 
 
 def _called_resource() -> str:
-    return settings().mcp_url if request_kind() is RequestKind.MCP else settings().api_url
+    ours = config.settings()
+    return ours.mcp_url if request_kind() is RequestKind.MCP else ours.api_url
 
 
 def _bearer_token() -> str:

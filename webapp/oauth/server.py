@@ -21,17 +21,15 @@ from flask import Flask, Response, json, request
 from sqlalchemy import exists, select, update
 from sqlalchemy.orm import aliased
 
-from webapp.base.config import settings
+from webapp.base import config, text
 from webapp.base.database import db, execute, utc_now, write_transaction
-from webapp.base.text import token_hash
 from webapp.base.vocabulary import RevokedReason, Scope, TokenKind
 from webapp.oauth import protocol, registration, tokens
 from webapp.oauth.connections import add_grant_event, set_trust
 from webapp.oauth.models import OAuthClient, OAuthCode, OAuthGrant, OAuthToken
 from webapp.records.accounts.models import Account
 from webapp.records.audit import AuditKind
-from webapp.web import request_audit
-from webapp.web.hosts import ASKED_HOST, origin_under
+from webapp.web import hosts, request_audit
 
 UNKNOWN_CODE = "Invalid 'code' in request."  # Authlib's words for a code that it does not find
 # how long a spent refresh token still works for parallel refreshes, if its successor is unused
@@ -87,7 +85,7 @@ class AuthorizationCodeGrant(rfc6749.grants.AuthorizationCodeGrant):
             grant = tokens.add_grant(request.user.id, request.client, scope, resource, now=now)
             db.session.add(
                 OAuthCode(
-                    code_hash=token_hash(code),
+                    code_hash=text.token_hash(code),
                     grant_id=grant.id,
                     redirect_uri=request.payload.redirect_uri,
                     scope=_response_scope(scope, request.payload.scope),
@@ -104,7 +102,7 @@ class AuthorizationCodeGrant(rfc6749.grants.AuthorizationCodeGrant):
         """Return the code, spent or not; None if it is unknown, expired or another client's."""
         if not protocol.looks_like(protocol.CODE_PREFIX, code):
             return None
-        found = db.session.get(OAuthCode, token_hash(code))
+        found = db.session.get(OAuthCode, text.token_hash(code))
         if found is None or found.grant.client_pk != client.id:
             return None
         self.code = found
@@ -155,7 +153,7 @@ class RefreshTokenGrant(rfc6749.grants.RefreshTokenGrant):
             return None
         found = db.session.scalars(
             select(OAuthToken).where(
-                OAuthToken.token_hash == token_hash(refresh_token),
+                OAuthToken.token_hash == text.token_hash(refresh_token),
                 OAuthToken.kind == TokenKind.REFRESH,
             )
         ).first()
@@ -314,7 +312,7 @@ class Request(FlaskOAuth2Request):
     """
 
     def __init__(self) -> None:
-        address = settings().public_url + request.path
+        address = config.settings().public_url + request.path
         OAuth2Request.__init__(self, request.method, address, headers=request.headers)
         self._request, self.payload = request, FlaskOAuth2Payload(request)
 
@@ -337,7 +335,7 @@ class Server(AuthorizationServer):
             payload = json.dumps(payload)
         response = Response(payload, status=status_code, headers=headers)
         if response.location:
-            origin = origin_under(request.args.get(ASKED_HOST))
+            origin = hosts.origin_under(request.args.get(hosts.ASKED_HOST))
             issuer = {"iss": origin + request.path.removeprefix(AUTHORIZE)}
             response.location = add_params_to_uri(response.location, issuer)
             response.status_code = HTTPStatus.SEE_OTHER
@@ -359,16 +357,17 @@ class RevocationEndpoint(BaseRevocationEndpoint):
 
     def query_token(self, token_string: str, _hint: str | None) -> OAuthToken | None:
         return db.session.scalars(
-            select(OAuthToken).where(OAuthToken.token_hash == token_hash(token_string))
+            select(OAuthToken).where(OAuthToken.token_hash == text.token_hash(token_string))
         ).first()
 
     def revoke_token(self, token: OAuthToken, _request: Any) -> None:
         now, token_id, grant_id, kind = utc_now(), token.id, token.grant_id, token.kind
         was_live = token.revoked_at is None and token.grant.revoked_at is None
         with write_transaction():
-            if kind is TokenKind.REFRESH or not tokens.revoke_access_token(
-                token_id, grant_id, now=now
-            ):
+            if kind is TokenKind.ACCESS:
+                execute(update(OAuthToken).where(OAuthToken.id == token_id).values(revoked_at=now))
+            others = select(exists().where(OAuthGrant.id == grant_id, tokens.has_token(now)))
+            if kind is TokenKind.REFRESH or not db.session.scalar(others):
                 mine, reason = OAuthGrant.id == grant_id, RevokedReason.REVOKED_BY_CLIENT
                 tokens.revoke_grants(mine, reason, now=now)
             if was_live:

@@ -6,11 +6,7 @@ from typing import Any, cast
 
 from sqlalchemy import ColumnElement, Table, exists, or_, select, update
 
-from webapp.base import database
-from webapp.base.config import settings
-from webapp.base.errors import ErrorCode, StateConflict
-from webapp.base.ownership import delete_in_batches
-from webapp.base.text import token_hash
+from webapp.base import config, database, errors, ownership, text
 from webapp.base.vocabulary import ClientKind, RevokedReason, Scope, SubscriptionEnd, TokenKind
 from webapp.events.endings import end_subscriptions
 from webapp.oauth.models import OAuthClient, OAuthCode, OAuthGrant, OAuthToken
@@ -46,8 +42,8 @@ def add_grant(
     # the lock stops a concurrent disable_client from missing this grant
     held = select(OAuthClient.disabled_at).where(OAuthClient.id == client.id)
     if database.db.session.scalar(held.with_for_update(read=True)) is not None:
-        raise StateConflict(
-            ErrorCode.AUTHENTICATION_REQUIRED,
+        raise errors.StateConflict(
+            errors.ErrorCode.AUTHENTICATION_REQUIRED,
             f"The client {client.client_id} is switched off.",
             f"Undo that with: askback client enable {client.client_id}",
         )
@@ -81,7 +77,7 @@ def add_token(
     database.db.session.add(
         OAuthToken(
             id=database.new_id("tok"),
-            token_hash=token_hash(token),
+            token_hash=text.token_hash(token),
             kind=kind,
             grant_id=grant.id,
             scope=scope,
@@ -127,15 +123,6 @@ def has_token(at: datetime) -> ColumnElement[bool]:
 def is_live(at: datetime) -> ColumnElement[bool]:
     """Return the condition that a grant is not revoked and has a token that works."""
     return OAuthGrant.revoked_at.is_(None) & has_token(at)
-
-
-def revoke_access_token(token_id: str, grant_id: str, *, now: datetime) -> bool:
-    """Revoke one token; return whether its connection has another. The caller commits."""
-    database.db.session.execute(
-        update(OAuthToken).where(OAuthToken.id == token_id).values(revoked_at=now)
-    )
-    left = select(exists().where(OAuthGrant.id == grant_id, has_token(now)))
-    return bool(database.db.session.scalar(left))
 
 
 def store_client(
@@ -217,7 +204,7 @@ def purge_dead(now: datetime) -> Iterator[int]:
         & ~exists().where(OAuthGrant.client_pk == OAuthClient.id)
     )
     dead: tuple[tuple[type[database.Base], ColumnElement[bool]], ...] = (
-        (AuditEvent, AuditEvent.at < now - timedelta(days=settings().audit_days)),
+        (AuditEvent, AuditEvent.at < now - timedelta(days=config.settings().audit_days)),
         (IdempotencyKey, IdempotencyKey.created_at <= kept_since(now)),
         (SignIn, or_(SignIn.expires_at <= now, SignIn.last_active_at <= idle_since)),
         (Invite, Invite.expires_at < spent),
@@ -228,4 +215,4 @@ def purge_dead(now: datetime) -> Iterator[int]:
         (OAuthClient, unused),
     )
     for model, which in dead:
-        yield from delete_in_batches(database.db.metadata.tables[model.__tablename__], which)
+        yield from ownership.delete_in_batches(cast(Table, model.__table__), which)
