@@ -138,18 +138,14 @@ def end_expired(now: datetime) -> Iterator[int]:
     next call continues.
     """
     for row in read_rows(_WITH_EXPIRED, now=now):
-        yield _end_expired_of(row.form_id, now)
+        which = (_S.form_id == row.form_id) & (_S.expires_at <= now)
+        with write_transaction():
+            _lock_forms(Form.id == row.form_id)
+            ended = _end(which, SubscriptionEnd.EXPIRED, now, **ERASED)
+        yield len(ended)
     for row in read_rows(_UNFINISHED, now=now, ended_since=now - NOTICE_WITHIN):
         while finished := _finish(row.id, now):
             yield finished
-
-
-def _end_expired_of(form_id: str, now: datetime) -> int:
-    """End the expired subscriptions of one form; `_finish` cancels the rest without a form lock."""
-    which = (_S.form_id == form_id) & (_S.expires_at <= now)
-    with write_transaction():
-        _lock_forms(Form.id == form_id)
-        return len(_end(which, SubscriptionEnd.EXPIRED, now, **ERASED))
 
 
 def _finish(subscription_id: str, now: datetime) -> int:
