@@ -14,7 +14,7 @@ from jobs import queue
 from webapp.base import database, sealing
 from webapp.base.config import Settings
 from webapp.base.database import engine_options
-from webapp.oauth import endpoints as oauth_endpoints, server
+from webapp.oauth import endpoints as oauth_endpoints
 from webapp.pages import errors, filters
 from webapp.pages.creator import (
     account,
@@ -131,7 +131,6 @@ def create_app(config: Settings) -> Flask:
         csrf.init_app(app)
         init_limiter(app, config)
         sign_in.init_app(app, config)
-        server.init_app(app)
         languages.init_app(app)
         themes.init_app(app)
     wakeups.init_app(app)

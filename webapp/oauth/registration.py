@@ -117,10 +117,14 @@ def client_details(
     Members that are null, empty or of another type count as absent. Raises Refused.
     """
     taken, refused = _redirect_uris(listed(metadata.get("redirect_uris")))
+    types = listed(metadata.get("grant_types"))
+    grant_types = [kind for kind in GRANT_TYPES if kind in types or not types]
+    if "authorization_code" not in grant_types:
+        raise _no_metadata("The grant_types have to contain authorization_code.")
     method = metadata.get("token_endpoint_auth_method")
     details: dict[str, Any] = {
         "redirect_uris": taken,
-        "grant_types": _grant_types(listed(metadata.get("grant_types"))),
+        "grant_types": grant_types,
         "token_endpoint_auth_method": method if method in AUTH_METHODS else BASIC,
     }
     name = client_metadata.cleaned_name(metadata.get("client_name"))
@@ -149,13 +153,6 @@ def _redirect_uris(uris: list[object]) -> tuple[list[str], list[dict[str, str | 
         why = refused[0]["reason"] if refused else "The redirect_uris name no address."
         raise Refused("invalid_redirect_uri", f"{why} {client_metadata.TAKEN}")
     return taken, refused
-
-
-def _grant_types(types: list[object]) -> list[str]:
-    known = [kind for kind in GRANT_TYPES if kind in types or not types]
-    if "authorization_code" not in known:
-        raise _no_metadata("The grant_types have to contain authorization_code.")
-    return known
 
 
 def _shared_client(details: dict[str, Any], *, now: datetime) -> tuple[OAuthClient, bool]:

@@ -17,7 +17,7 @@ from authlib.integrations.flask_oauth2.requests import FlaskOAuth2Payload, Flask
 from authlib.oauth2 import OAuth2Error, OAuth2Request, rfc6749
 from authlib.oauth2.rfc7009 import RevocationEndpoint as BaseRevocationEndpoint
 from authlib.oauth2.rfc7636 import CodeChallenge
-from flask import Flask, Response, json, request
+from flask import Response, request
 from sqlalchemy import exists, select, update
 from sqlalchemy.orm import aliased
 
@@ -151,14 +151,10 @@ class RefreshTokenGrant(rfc6749.grants.RefreshTokenGrant):
     def authenticate_refresh_token(self, refresh_token: str) -> OAuthToken | None:
         if not protocol.looks_like(protocol.REFRESH_PREFIX, refresh_token):
             return None
-        found = db.session.scalars(
-            select(OAuthToken).where(
-                OAuthToken.token_hash == text.token_hash(refresh_token),
-                OAuthToken.kind == TokenKind.REFRESH,
-            )
-        ).first()
-        works = found and found.revoked_at is None and found.expires_at > utc_now()
-        return found if works else None
+        known = OAuthToken.token_hash == text.token_hash(refresh_token)
+        works = OAuthToken.revoked_at.is_(None) & (OAuthToken.expires_at > utc_now())
+        found = select(OAuthToken).where(known, works, OAuthToken.kind == TokenKind.REFRESH)
+        return db.session.scalars(found).first()
 
     def validate_token_request(self) -> None:
         super().validate_token_request()
@@ -328,12 +324,8 @@ class Server(AuthorizationServer):
             error.status_code = HTTPStatus.UNAUTHORIZED
         return super().handle_error_response(request, protocol.worded(error))
 
-    def handle_response(
-        self, status_code: int, payload: Any, headers: list[tuple[str, str]]
-    ) -> Response:
-        if isinstance(payload, dict):
-            payload = json.dumps(payload)
-        response = Response(payload, status=status_code, headers=headers)
+    def handle_response(self, *reply: Any) -> Response:
+        response = cast(Response, super().handle_response(*reply))
         if response.location:
             origin = hosts.origin_under(request.args.get(hosts.ASKED_HOST))
             issuer = {"iss": origin + request.path.removeprefix(AUTHORIZE)}
@@ -384,15 +376,7 @@ def find_client(client_id: str) -> OAuthClient | None:
 
 
 server = Server(query_client=find_client)
-
-
-def init_app(app: Flask) -> None:
-    """Bind the server to `app`."""
-    # Authlib logs tokens at DEBUG
-    logging.getLogger("authlib").setLevel(logging.WARNING)
-    server.init_app(app)
-
-
 server.register_grant(AuthorizationCodeGrant, [S256Only()])
 server.register_grant(RefreshTokenGrant)
 server.register_endpoint(RevocationEndpoint)
+logging.getLogger("authlib").setLevel(logging.WARNING)  # it logs tokens at DEBUG
