@@ -68,13 +68,6 @@ class RespondentForm:
     def asks_follow_ups(self) -> bool:
         return self.follow_up_mode is not vocabulary.FollowUpMode.NONE
 
-    def most_questions(self, *, with_model: bool) -> int:
-        row = cast(Content, self)  # has the columns that caps and language come from
-        if with_model or not content.asks_follow_ups(row):
-            return content.most_questions(row)
-        language = language_of_shared(self.share_token, self.questions)
-        return most_asked(self.questions, language, content.form_settings(row))
-
 
 class RecordingShown(NamedTuple):
     """A recording as shown to its respondent, with its key in the audio store."""
@@ -306,11 +299,16 @@ def version_of(text: str | None, recording_id: str | None) -> str:
     return hashlib.sha256(f"{recording_id or ''} {text}".encode()).hexdigest()[:VERSION_CHARS]
 
 
-def most_asked_with(writer: str, of: Content) -> int:
+def most_asked_with(writer: str, of: Content | RespondentForm) -> int:
     """Return the most questions one respondent can be asked; `writer`: a model, "" for rules."""
-    if writer or not content.asks_follow_ups(of):
-        return content.most_questions(of)
-    return most_asked(of.questions, language_of_content(of), content.form_settings(of))
+    row = cast(Content, of)  # a shared form has the columns that the caps come from
+    if writer or not content.asks_follow_ups(row):
+        return content.most_questions(row)
+    if isinstance(of, RespondentForm):
+        language = language_of_shared(of.share_token, of.questions)
+    else:
+        language = language_of_content(of)
+    return most_asked(of.questions, language, content.form_settings(row))
 
 
 def change_form(form_id: str, values: Mapping[str, object]) -> None:

@@ -100,7 +100,7 @@ class SessionView:
     @property
     def most_questions(self) -> int:
         """The most questions that one respondent can be asked."""
-        return self.form.most_questions(with_model=bool(self.model_host))
+        return sessions.most_asked_with(self.model_host, self.form)
 
     @property
     def minutes(self) -> int:
