@@ -45,16 +45,13 @@ TOUCH = (
     )
 )
 TOUCH_BY_NEW_KEY = TOUCH.where(_KEY_UNUSED)
-_STAMP = (
+_STAMP_OF_ANY = (
     sa.update(_FORMS)
-    .where(
-        _FORMS.c.id == sa.bindparam("form_id"),
-        _FORMS.c.status == FormStatus.PUBLISHED,
-        _FORMS.c.deleted_at.is_(None),
-    )
+    .where(_FORMS.c.id == sa.bindparam("form_id"), _FORMS.c.deleted_at.is_(None))
     .values(last_stamp=next_stamp(_FORMS.c.last_stamp))
     .returning(_FORMS.c.last_stamp)
 )
+_STAMP = _STAMP_OF_ANY.where(_FORMS.c.status == FormStatus.PUBLISHED)
 _COUNTED = _STAMP.values(
     answered_count=_FORMS.c.answered_count + sa.bindparam("first"),
     started_count=_FORMS.c.started_count + sa.bindparam("started"),
@@ -62,6 +59,8 @@ _COUNTED = _STAMP.values(
 _MOST_BYTES = sa.bindparam("most_bytes", type_=sa.BigInteger)
 _FILLED = _FORMS.c.answer_bytes + sa.bindparam("bytes")
 STAMP_ANSWER = _COUNTED.where(_FILLED <= _MOST_BYTES).values(answer_bytes=_FILLED)
+# whatever the status of the form
+STAMP_LATE_ANSWER = _STAMP_OF_ANY.where(_FILLED <= _MOST_BYTES).values(answer_bytes=_FILLED)
 STAMP_COMPLETION = _STAMP.values(
     completed_stamp=next_stamp(_FORMS.c.last_stamp),
     response_count=_FORMS.c.response_count + 1,

@@ -13,13 +13,12 @@ from typing import Any, cast
 
 from sqlalchemy import BigInteger, Row, Table, bindparam, select, type_coerce, update
 
-from webapp.answers.answer_statements import ADD_ANSWER, SUPERSEDE
+from webapp.answers.answer_statements import ADD_ANSWER, STAMP_LATE_ANSWER, SUPERSEDE
 from webapp.base import database
 from webapp.base.config import settings
 from webapp.base.vocabulary import TranscriptState
 from webapp.events.outbox import release_deliveries
 from webapp.records.forms import Form
-from webapp.records.responses.cursor import next_stamp
 from webapp.records.responses.models import Answer, ResponseSession, count_bytes, count_words
 from webapp.records.responses.recordings import Recording, late_answer_key
 
@@ -61,7 +60,7 @@ def _fill(session: Row[*tuple[Any, ...]], spoken: Row[*tuple[Any, ...]], now: da
         "word_count": count_words(words),
     }
     stamp = database.execute(
-        _STAMP,
+        STAMP_LATE_ANSWER,
         form_id=session.form_id,
         now=database.to_millis(now),
         bytes=count_bytes(spoken.question_text, words),
@@ -77,7 +76,7 @@ def _fill(session: Row[*tuple[Any, ...]], spoken: Row[*tuple[Any, ...]], now: da
     database.note_change(session.form_id)
 
 
-_FORMS, _SESSIONS = cast(Table, Form.__table__), cast(Table, _S.__table__)
+_SESSIONS = cast(Table, _S.__table__)
 _OF_RECORDING = _R.id == bindparam("recording")
 _LOCK_SESSION = (
     select(_S.id, _S.form_id, _S.answered)
@@ -105,19 +104,6 @@ _SETTLED = (
         _R.next_at.is_not(None),
         _R.transcript_state != TranscriptState.WAITING,
     )
-)
-_STAMP = (
-    update(_FORMS)
-    .where(
-        _FORMS.c.id == bindparam("form_id"),
-        _FORMS.c.deleted_at.is_(None),
-        _FORMS.c.answer_bytes + bindparam("bytes") <= bindparam("most_bytes", type_=BigInteger),
-    )
-    .values(
-        last_stamp=next_stamp(_FORMS.c.last_stamp),
-        answer_bytes=_FORMS.c.answer_bytes + bindparam("bytes"),
-    )
-    .returning(_FORMS.c.last_stamp)
 )
 # each state of a session has its own `last_active_at`, which shows a concurrent answer the change;
 # the respondent did nothing, so it moves by one millisecond only
