@@ -51,11 +51,6 @@ def list_deleted_forms(account_id: str, *, now: datetime) -> list[DeletedFormRow
     return list(map(DeletedFormRow._make, found))
 
 
-def count_deleted_forms(account_id: str, *, now: datetime) -> int:
-    """Return the number of forms that the account can restore."""
-    return int(read_rows(_COUNT, account=account_id, oldest=_oldest(now))[0][0])
-
-
 def find_deleted_form(account_id: str, form_id: str, *, now: datetime) -> DeletedFormRow | None:
     """Return a form that the account can restore; None if it cannot."""
     found = (each for each in list_deleted_forms(account_id, now=now) if each.id == form_id)
@@ -73,7 +68,11 @@ def give_up_forms(account_id: str, *, now: datetime) -> None:
 def purge_deleted(now: datetime) -> Iterator[int]:
     """Delete what can no longer be restored; may be abandoned: the next call continues."""
     while forms := read_rows(_EXPIRED, oldest=_oldest(now)):
-        if not _take_for_good(forms[0].id, now):
+        expired = update(Form).where(Form.id == forms[0].id, Form.deleted_at <= _oldest(now))
+        with write_transaction():
+            note_change(forms[0].id)
+            is_final = execute(expired.values(deleted_at=_LONG_AGO)).rowcount == 1
+        if not is_final:  # restored meanwhile
             continue
         for owned in OF_FORM:
             if owned.many:
@@ -91,7 +90,6 @@ def _in_trash(
 _RESTORABLE = _in_trash(bindparam("account"), bindparam("oldest"))
 _ROWS = select(*(Form.__table__.c[name] for name in DeletedFormRow._fields)).where(_RESTORABLE)
 _LIST = _ROWS.order_by(Form.deleted_at.desc(), Form.id)
-_COUNT = select(func.count(Form.id)).where(_RESTORABLE)
 _EXPIRED = (
     select(Form.id, Form.draft_id)
     .where(Form.deleted_at <= bindparam("oldest"))
@@ -122,14 +120,6 @@ def _mark_form(
         note_change(form.id)
         execute(update(Draft).where(Draft.id == form.draft_id).values(deleted_at=deleted_at))
         add_event(kind, account_id, by=by, now=now, subject=form.id)
-
-
-def _take_for_good(form_id: str, now: datetime) -> bool:
-    """Make a deletion final before the rows go; return False if the form was restored meanwhile."""
-    expired = update(Form).where(Form.id == form_id, Form.deleted_at <= _oldest(now))
-    with write_transaction():
-        note_change(form_id)
-        return execute(expired.values(deleted_at=_LONG_AGO)).rowcount == 1
 
 
 def _delete_rest(form_id: str, draft_id: str) -> int:

@@ -51,7 +51,7 @@ def show_all() -> ResponseReturnValue:
     return render_template(
         "forms/list.html",
         entries=form_entries(listed, count_unread([form.id for form in listed])),
-        deleted=trash.count_deleted_forms(creator_id(), now=utc_now()),
+        deleted=len(trash.list_deleted_forms(creator_id(), now=utc_now())),
     )
 
 
