@@ -71,15 +71,14 @@ def delete_automated(account_id: str, form_id: str, *, now: datetime, by: Actor 
 
 def undo_deletion(
     account_id: str, form_id: str, deletion_id: str, *, now: datetime, by: Actor = SYSTEM
-) -> ScheduledDeletion | None:
-    """Undo a deletion that has not begun; return None if there is none. Raises NotFound."""
+) -> sa.Row[*tuple[Any, ...]] | None:
+    """Undo a deletion that has not begun, and return its row. Raises NotFound for the form."""
     with database.write_transaction():
         get_form(account_id, form_id)
         row = database.execute(_UNDO, deletion=deletion_id, form_id=form_id).one_or_none()
-        if row is None:
-            return None
-        add_event(AuditKind.RESPONSES_RESTORED, account_id, by=by, now=now, subject=form_id)
-    return ScheduledDeletion(row.id, row.session_id, None, row.response_count, begun=False)
+        if row is not None:
+            add_event(AuditKind.RESPONSES_RESTORED, account_id, by=by, now=now, subject=form_id)
+    return row
 
 
 def count_automated(form_id: str) -> int:
@@ -219,7 +218,7 @@ _SCHEDULED_AT = sa.type_coerce(_D.scheduled_at, sa.BigInteger)
 _UNDO = (
     sa.delete(_DELETIONS)
     .where(_THIS, _D.form_id == sa.bindparam("form_id"), _D.begun_at.is_(None))
-    .returning(_D.id, _D.session_id, _D.response_count)
+    .returning(_D.session_id, _D.response_count)
 )
 _DUE = (
     sa.select(_D.id, _D.form_id, _D.session_id, _SCHEDULED_AT.label("scheduled_at"))
