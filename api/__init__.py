@@ -5,16 +5,14 @@ endpoint, which offers them as tools.
 from flask import Flask
 
 from api import agents, drafts, errors, forms, subscriptions
-from api.blueprint import bp
 from api.mcp import endpoint, protocol
 from api.openapi import document
-from webapp.web import request_kind
 from webapp.web.extensions import csrf
-from webapp.web.request_kind import RequestKind
+from webapp.web.request_kind import RequestKind, register
 
 __all__ = ["document", "drafts", "forms", "init_app"]  # imported for routes
 
-errors.answer_failures(bp)
+errors.answer_failures(errors.bp)
 errors.answer_failures(agents.bp)
 
 
@@ -30,7 +28,7 @@ def init_app(app: Flask) -> None:
     # otherwise a path with an empty id would redirect to another route
     app.url_map.merge_slashes = False
     subscriptions.init_app(app)
-    kinds = {bp: RequestKind.API, agents.bp: RequestKind.AGENT, protocol.bp: RequestKind.MCP}
+    kinds = {errors.bp: RequestKind.API, agents.bp: RequestKind.AGENT, protocol.bp: RequestKind.MCP}
     for blueprint, kind in kinds.items():
         csrf.exempt(blueprint)
-        request_kind.register(app, blueprint, kind)
+        register(app, blueprint, kind)

@@ -11,7 +11,7 @@ from urllib.parse import unquote_to_bytes
 from flask import Response, request
 
 from api import bodies
-from api.blueprint import bp
+from api.errors import bp
 from api.rate_limits import count_nothing, limit_creates, limit_publishes, limit_updates
 from api.waiting import Waited, wait_for, wait_seconds
 from api.wire import drafts as wire

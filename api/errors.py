@@ -21,6 +21,7 @@ from webapp.web.hosts import UnknownHost
 from webapp.web.limiter import limit_in_words, seconds_to_wait, time_in_words
 
 log = logging.getLogger(__name__)
+bp = Blueprint("api", __name__, url_prefix="/api")  # of all routes under `{base_url}`
 
 WAIT_BY_REST = f"GET {{address}}?wait={WAIT_MAX_SECONDS}"
 RECONNECT_SECONDS = 5  # after a stream was refused for lack of room

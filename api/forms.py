@@ -5,9 +5,8 @@ from http import HTTPStatus
 
 from flask import Response
 
-from api.blueprint import bp
 from api.bodies import given_since, json_answer, json_body
-from api.errors import always_refused
+from api.errors import always_refused, bp
 from api.rate_limits import limit_agent_tokens
 from api.wire.forms import MadeAgentToken, form_list, owned_form
 from api.wire.responses import form_responses

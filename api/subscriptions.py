@@ -1,29 +1,21 @@
 """REST routes of subscriptions; challenges to their callbacks, and the limits of these."""
 
-from collections.abc import Callable
-from functools import wraps
 from http import HTTPStatus
-from typing import Any, ParamSpec
+from typing import Any
 
 from flask import Flask, Response, current_app
 from limits import parse
 
-from api.blueprint import bp
 from api.bodies import json_answer, json_body
-from api.errors import too_many
+from api.errors import bp, too_many
 from api.rate_limits import limit_subscribes
-from api.wire.forms import Subscription, SubscriptionList
-from api.wire.types import wire_time
-from webapp.base import errors
+from api.wire import forms, types
+from webapp.base import database, errors, sealing
 from webapp.base.config import settings
-from webapp.base.database import release_connections, to_millis, utc_now
-from webapp.base.errors import ErrorCode
-from webapp.base.sealing import cursor_key, sealer
 from webapp.base.vocabulary import DeliveryFailure, Scope
-from webapp.events import callbacks, subscriptions
+from webapp.events import callbacks, endings, subscriptions
 from webapp.events.callbacks import CHALLENGE_SECONDS, Asked, Unverified
-from webapp.events.endings import unsubscribe
-from webapp.oauth.guard import acting_agent, authenticate, current_caller, require_scope
+from webapp.oauth.guard import acting_agent, authenticate, current_caller, guarded_by, require_scope
 from webapp.records.forms import get_form
 from webapp.web.limiter import limiter, rate_in_words, seconds_until_free
 from webapp.web.wakeups import RETRY_SECONDS, NoSlot, Slots
@@ -52,7 +44,7 @@ def challenge(
     places: Slots = current_app.extensions["challenges"]
     allowed = settings().mcp_events_callback_allowlist
     bounds = callbacks.callback_bounds(allowed, seconds=CHALLENGE_SECONDS)
-    release_connections()
+    database.release_connections()
     try:
         with places.slot(account_id):
             if settings().write_limits:
@@ -123,7 +115,7 @@ class UnverifiedCallback(errors.InvalidInput):
         message = f"url: did not answer the challenge ({self.failure}){instead}."
         page = f"{settings().public_url}/connections#addresses-label"
         remedy = otherwise.format(page=page, remedy=REMEDIES[self.failure])
-        super().__init__(ErrorCode.CALLBACK_FAILED, message, remedy, field="url")
+        super().__init__(errors.ErrorCode.CALLBACK_FAILED, message, remedy, field="url")
 
 
 def subscribe_verified(
@@ -138,21 +130,21 @@ def subscribe_verified(
     caller, allowed = current_caller(), settings().mcp_events_callback_allowlist
     host = subscriptions.check_callback(given["url"], given["secret"], allowed)
     asked = Asked(caller.account_id, form_id, caller.grant_id, host=host, **given)
-    subscriptions.check_asked(asked, now=utc_now())
+    subscriptions.check_asked(asked, now=database.utc_now())
     try:
         return subscriptions.subscribe(
             asked,
             confirmed=_prove(asked, confirmable=confirmable),
-            sealer=sealer(),
-            cursor_key=cursor_key(),
+            sealer=sealing.sealer(),
+            cursor_key=sealing.cursor_key(),
             # again: the challenge may have taken seconds
             grant_ends=authenticate(Scope.RESPONSES_READ).grant_expires_at,
-            now=utc_now(),
+            now=database.utc_now(),
             by=acting_agent(),
         )
     except errors.StateConflict as refusal:
-        if refusal.code is ErrorCode.AUTHENTICATION_REQUIRED:  # the connection has just ended
-            authenticate(Scope.RESPONSES_READ)
+        if refusal.code is errors.ErrorCode.AUTHENTICATION_REQUIRED:
+            authenticate(Scope.RESPONSES_READ)  # the connection has just ended
         raise
 
 
@@ -161,7 +153,7 @@ def _prove(asked: Asked, *, confirmable: bool) -> bool:
 
     Looks for a stored proof first. raises UnverifiedCallback
     """
-    known, now = callbacks.find_callback(asked), utc_now()
+    known, now = callbacks.find_callback(asked), database.utc_now()
     if known and known.verified_at and known.verified_at > now - callbacks.VERIFIED_FOR:
         return False
     if confirmable and known and known.confirmed_at:
@@ -173,31 +165,24 @@ def _prove(asked: Asked, *, confirmable: bool) -> bool:
     key = subscriptions.subscription_id(asked.account_id, asked.form_id, asked.url)
     unverified = challenge(asked.account_id, asked.host, asked.url, asked.secret, key)
     if unverified is None:
-        callbacks.note_verified(asked, now=utc_now())
+        callbacks.note_verified(asked, now=database.utc_now())
         return False
     if not (confirmable and unverified.taken):
         raise UnverifiedCallback(unverified)
-    waits = callbacks.note_unverified(asked, unverified.answered, now=utc_now())
+    waits = callbacks.note_unverified(asked, unverified.answered, now=database.utc_now())
     raise UnverifiedCallback(unverified, CONFIRM if waits else TOO_MANY_WAIT)
 
 
-P = ParamSpec("P")
+def _require_events() -> None:
+    if not settings().mcp_events_enabled:
+        raise errors.NotFound(
+            errors.ErrorCode.NOT_FOUND,
+            "There is nothing at this address: events are switched off on this server.",
+            "Read the responses with GET /forms/{formId}/responses?since= instead.",
+        )
 
 
-def only_with_events(view: Callable[P, Response]) -> Callable[P, Response]:
-    """Answer 404 if MCP_EVENTS_ENABLED is off."""
-
-    @wraps(view)
-    def guarded(*args: P.args, **kwargs: P.kwargs) -> Response:
-        if not settings().mcp_events_enabled:
-            raise errors.NotFound(
-                ErrorCode.NOT_FOUND,
-                "There is nothing at this address: events are switched off on this server.",
-                "Read the responses with GET /forms/{formId}/responses?since= instead.",
-            )
-        return view(*args, **kwargs)
-
-    return guarded
+only_with_events = guarded_by("events", _require_events)
 
 
 @bp.post("/forms/<form_id>/subscriptions")
@@ -215,9 +200,9 @@ def create_subscription(form_id: str) -> Response:
         max_age_ms=None if max_age is None else max_age * 1000,
         **sent.model_dump(exclude={"max_age_seconds"}),
     )
-    body: Subscription = {
+    body: forms.Subscription = {
         "subscriptionId": granted.subscription_id,
-        "refreshBefore": wire_time(to_millis(granted.refresh_before)),
+        "refreshBefore": types.wire_time(database.to_millis(granted.refresh_before)),
         "cursor": granted.cursor,
         "truncated": granted.truncated,
     }
@@ -230,17 +215,17 @@ def create_subscription(form_id: str) -> Response:
 def list_form_subscriptions(form_id: str) -> Response:
     """listSubscriptions: the live subscriptions of a form (200 SubscriptionList)."""
     account_id = current_caller().account_id
-    found = subscriptions.list_subscriptions(account_id, form_id, now=utc_now())
-    body: SubscriptionList = {
+    found = subscriptions.list_subscriptions(account_id, form_id, now=database.utc_now())
+    body: forms.SubscriptionList = {
         "subscriptions": [
             {
                 "subscriptionId": row.id,
                 "host": row.host,
                 "active": row.active,
                 "lastDeliveryAt": row.last_delivery_at
-                and wire_time(to_millis(row.last_delivery_at)),
+                and types.wire_time(database.to_millis(row.last_delivery_at)),
                 "lastError": row.last_failure,
-                "refreshBefore": wire_time(to_millis(row.expires_at)),
+                "refreshBefore": types.wire_time(database.to_millis(row.expires_at)),
             }
             for row in found
         ]
@@ -253,7 +238,7 @@ def list_form_subscriptions(form_id: str) -> Response:
 @require_scope(Scope.RESPONSES_READ)
 def delete_subscription(form_id: str, subscription_id: str) -> Response:
     """deleteSubscription: end a subscription, even if it has already ended (204)."""
-    account_id = current_caller().account_id
+    account_id, now = current_caller().account_id, database.utc_now()
     get_form(account_id, form_id)
-    unsubscribe(account_id, form_id, subscription_id, now=utc_now(), by=acting_agent())
+    endings.unsubscribe(account_id, form_id, subscription_id, now=now, by=acting_agent())
     return Response(status=HTTPStatus.NO_CONTENT, headers={"Cache-Control": "private, no-store"})

@@ -9,8 +9,7 @@ from flask import Response, current_app, request
 from pydantic import TypeAdapter
 from pydantic.json_schema import JsonSchemaValue
 
-from api.blueprint import bp
-from api.errors import ALWAYS_SAID, four_fields
+from api.errors import ALWAYS_SAID, bp, four_fields
 from api.openapi import operations as table
 from api.openapi.operations import AUDIO, DESCRIBED, EVENT_STREAM, FIELDS, JSON, Operation
 from api.wire import drafts, forms, responses
