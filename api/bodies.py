@@ -12,6 +12,7 @@ from werkzeug.exceptions import RequestEntityTooLarge
 from api.wire.types import parse_since
 from webapp.base.config import settings
 from webapp.base.errors import ErrorCode, InvalidInput, sent
+from webapp.records.content.model import wrong_field
 
 API_BODY_MAX_BYTES = 256 * 1024  # limits all questions of a draft together
 
@@ -41,9 +42,6 @@ def review_link(draft_id: str) -> str:
     return f'<{review_url(draft_id)}>; rel="edit-form"'
 
 
-UTF_8 = ("utf-8", "utf8")
-
-
 class UnreadableJson(Exception):
     """A body that is not acceptable JSON; the message continues a sentence after "the body"."""
 
@@ -60,12 +58,8 @@ def json_body() -> tuple[object, bytes]:
     try:
         return decode_json(raw), raw
     except UnreadableJson as problem:
-        raise InvalidInput(
-            ErrorCode.INVALID_JSON,
-            f"body: {problem}.",
-            "Send one JSON object in UTF-8 (RFC 8259).",
-            field="body",
-        ) from None
+        remedy = "Send one JSON object in UTF-8 (RFC 8259)."
+        raise wrong_field("body", str(problem), remedy, ErrorCode.INVALID_JSON) from None
 
 
 def decode_json(raw: bytes) -> object:
@@ -96,13 +90,12 @@ def read_body() -> bytes:
 
 def too_large(field: str) -> InvalidInput:
     """Return the refusal of a `field` that is larger than a body may be."""
-    return InvalidInput(
-        ErrorCode.PAYLOAD_TOO_LARGE,
-        f"{field}: is larger than {API_BODY_MAX_BYTES // 1024} KiB.",
+    size = f"{API_BODY_MAX_BYTES // 1024} KiB"
+    remedy = (
         "Send less text: question texts have no limit of their own, but all questions of a "
-        f"draft together must fit into {API_BODY_MAX_BYTES // 1024} KiB.",
-        field=field,
+        f"draft together must fit into {size}."
     )
+    return wrong_field(field, f"is larger than {size}", remedy, ErrorCode.PAYLOAD_TOO_LARGE)
 
 
 def is_uncompressed() -> bool:
@@ -113,27 +106,20 @@ def is_uncompressed() -> bool:
 def is_json_in_utf_8() -> bool:
     """Return True if the header Content-Type names JSON, and no charset but UTF-8."""
     charset = request.mimetype_params.get("charset", "utf-8").lower()
-    return request.mimetype == "application/json" and charset in UTF_8
+    return request.mimetype == "application/json" and charset in ("utf-8", "utf8")
 
 
 def _require_json() -> None:
     if not is_uncompressed():
-        encoding = request.headers["Content-Encoding"].lower()
-        raise InvalidInput(
-            ErrorCode.INVALID_JSON,
-            f"Content-Encoding: is {sent(encoding)}; a compressed body is not read.",
-            "Send the body as it is, without the header Content-Encoding.",
-            field="Content-Encoding",
-        )
-    if is_json_in_utf_8():
-        return
-    given = request.headers.get("Content-Type")
-    raise InvalidInput(
-        ErrorCode.INVALID_JSON,
-        f"Content-Type: is {sent(given) if given else 'missing'}; application/json is needed.",
-        "Send a JSON object in UTF-8 with the header Content-Type: application/json.",
-        field="Content-Type",
-    )
+        encoding = sent(request.headers["Content-Encoding"].lower())
+        problem = f"is {encoding}; a compressed body is not read"
+        remedy = "Send the body as it is, without the header Content-Encoding."
+        raise wrong_field("Content-Encoding", problem, remedy, ErrorCode.INVALID_JSON)
+    if not is_json_in_utf_8():
+        given = request.headers.get("Content-Type")
+        problem = f"is {sent(given) if given else 'missing'}; application/json is needed"
+        remedy = "Send a JSON object in UTF-8 with the header Content-Type: application/json."
+        raise wrong_field("Content-Type", problem, remedy, ErrorCode.INVALID_JSON)
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -14,21 +14,15 @@ from api import bodies
 from api.errors import bp
 from api.rate_limits import count_nothing, limit_creates, limit_publishes, limit_updates
 from api.waiting import Waited, wait_for, wait_seconds
-from api.wire import drafts as wire
-from api.wire.forms import published_form
+from api.wire import drafts as wire, forms
+from webapp.base import database, errors
 from webapp.base.config import settings
-from webapp.base.database import release_connections, utc_now
-from webapp.base.errors import ErrorCode, InvalidInput, StateConflict
 from webapp.base.vocabulary import DraftStatus, ReviewState, Scope
-from webapp.drafts import confirmations, editing, publishing, reviews
-from webapp.drafts.agreement import VoiceAgreement
-from webapp.drafts.editing import Repeatable
-from webapp.drafts.publishing import Published
+from webapp.drafts import agreement, confirmations, editing, publishing, reviews
 from webapp.oauth.guard import Caller, acting_agent, authenticate, current_caller, require_scope
 from webapp.records import drafts
-from webapp.records.content.draft_input import parse_draft_input, parse_follow_ups
-from webapp.records.content.model import DraftUpdate, wrong_field
-from webapp.records.drafts import Draft, clean_note, get_draft
+from webapp.records.content import draft_input, model
+from webapp.records.drafts import Draft
 from webapp.records.forms import FormLink
 from webapp.web.wakeups import wakeups
 
@@ -44,14 +38,15 @@ def sent_note() -> str | None:
     header = request.headers.get(HEADER, "")
     with suppress(UnicodeDecodeError):
         if _ENCODED.fullmatch(header):
-            return clean_note(unquote_to_bytes(header).decode(), HEADER, by_agent=True)
-    raise wrong_field(
+            return drafts.clean_note(unquote_to_bytes(header).decode(), HEADER, by_agent=True)
+    raise model.wrong_field(
         HEADER,
         "is not percent-encoded UTF-8",
         "Encode the note as encodeURIComponent of JavaScript does, or send none.",
     )
 
 
+# of a draft in other states it is `current`
 CONFIRMATIONS: dict[ReviewState, wire.Confirmation] = {
     ReviewState.WAITING: "none",
     ReviewState.STALE: "stale",
@@ -68,16 +63,11 @@ class DraftState(NamedTuple):
     form: FormLink | None
     state: ReviewState
 
-    @property
-    def confirmation(self) -> wire.Confirmation:
-        """`stale` if the draft changed after its confirmation."""
-        return CONFIRMATIONS.get(self.state, "current")
-
 
 def create_draft(
     caller: Caller,
-    changes: DraftUpdate,
-    repeatable: Repeatable | None = None,
+    changes: model.DraftUpdate,
+    repeatable: editing.Repeatable | None = None,
     agent_note: str | None = None,
 ) -> Draft:
     """Store a draft with `editing.create_draft`; a repeat uses no quota."""
@@ -85,7 +75,7 @@ def create_draft(
         caller.account_id,
         changes,
         author=caller.grant_id,
-        now=utc_now(),
+        now=database.utc_now(),
         repeatable=repeatable,
         agent_note=agent_note,
     )
@@ -97,7 +87,7 @@ def create_draft(
 def update_draft(
     caller: Caller,
     draft_id: str,
-    changes: DraftUpdate,
+    changes: model.DraftUpdate,
     expected_revision: int | None = None,
     agent_note: str | None = None,
 ) -> Draft:
@@ -107,7 +97,7 @@ def update_draft(
         draft_id,
         changes,
         author=caller.grant_id,
-        now=utc_now(),
+        now=database.utc_now(),
         expected_revision=expected_revision,
         agent_note=agent_note,
     )
@@ -115,15 +105,16 @@ def update_draft(
     return draft
 
 
-def publish_draft(caller: Caller, draft_id: str) -> Published:
+def publish_draft(caller: Caller, draft_id: str) -> publishing.Published:
     """Publish with `publishing.publish_draft`; the operator or creator may let agents confirm."""
     agent_decides = caller.attests_publish or settings().publish_confirmation == "agent"
+    offered = agreement.VoiceAgreement(records_voice=True, transcriber=settings().transcriber_host)
     published = publishing.publish_draft(
         caller.account_id,
         draft_id,
-        now=utc_now(),
+        now=database.utc_now(),
         attested_by=caller.grant_id if agent_decides else None,
-        offered=VoiceAgreement(records_voice=True, transcriber=settings().transcriber_host),
+        offered=offered,
         by=acting_agent(),
     )
     if published.repeated:
@@ -133,27 +124,23 @@ def publish_draft(caller: Caller, draft_id: str) -> Published:
 
 
 def wait_for_draft(
-    account_id: str,
-    draft_id: str,
-    seconds: int,
-    *,
-    review_alone: bool = False,
+    draft_id: str, seconds: int, *, review_alone: bool = False
 ) -> Waited[DraftState]:
     """Return a settled draft at once, others when their revision or review state changes.
 
     review_alone    ignore revisions; accept discarded drafts, and count them and those that were
                     sent back as settled
     """
+    account_id = current_caller().account_id
     get = reviews.get_reviewed if review_alone else drafts.get_draft
     settled = SETTLED | ANSWERED if review_alone else SETTLED
 
     def read() -> DraftState:
-        """Read the state, and release the database connections."""
         draft = get(account_id, draft_id)
         published = draft.status is DraftStatus.PUBLISHED
         form = publishing.find_published_form(draft_id) if published else None
         state = reviews.review_state(draft, confirmations.find_confirmation(draft_id))
-        release_connections()
+        database.release_connections()
         return DraftState(draft, form, state)
 
     def has_changed(before: DraftState, now: DraftState) -> bool:
@@ -182,7 +169,7 @@ def create_service_draft() -> Response:
     caller, note = current_caller(), sent_note()
     given, raw = bodies.json_body()
     repeatable = _repeatable(caller.client_id, raw)
-    draft = create_draft(caller, parse_draft_input(given), repeatable, note)
+    draft = create_draft(caller, draft_input.parse_draft_input(given), repeatable, note)
     headers = {"Location": bodies.draft_location(draft.id)}
     body = wire.form_draft(draft, settings().public_url)
     return _answer(draft, body, HTTPStatus.CREATED, headers)
@@ -195,7 +182,7 @@ def update_service_draft(draft_id: str) -> Response:
     """updateServiceDraft: replace the supplied fields, without publishing (200 FormDraft)."""
     caller, note = current_caller(), sent_note()
     given, _ = bodies.json_body()
-    changes = parse_draft_input(given)
+    changes = draft_input.parse_draft_input(given)
     expected = expected_revision(caller.account_id, draft_id)
     draft = update_draft(caller, draft_id, changes, expected, note)
     return _answer(draft, wire.form_draft(draft, settings().public_url))
@@ -211,7 +198,7 @@ def publish_service_draft(draft_id: str) -> Response:
     expected = expected_revision(caller.account_id, draft_id)
     if expected is not None:  # a later change voids the confirmation anyway
         drafts.require_revision(drafts.get_draft(caller.account_id, draft_id), expected)
-    body = published_form(publish_draft(caller, draft_id), settings().public_url)
+    body = forms.published_form(publish_draft(caller, draft_id), settings().public_url)
     return bodies.json_answer(body, headers={"Link": bodies.review_link(draft_id)})
 
 
@@ -219,9 +206,10 @@ def publish_service_draft(draft_id: str) -> Response:
 @require_scope(Scope.FORMS_WRITE)
 def get_service_draft(draft_id: str) -> Response:
     """getServiceDraft, an extension: the draft, and whether its creator confirmed it."""
-    waited = _wait(draft_id)
-    draft, form, _ = waited.seen
-    headers = {"Askback-Confirmation": waited.seen.confirmation} | waited.retry_header
+    waited = wait_for_draft(draft_id, wait_seconds("the creator"))
+    draft, form, state = waited.seen
+    confirmation = CONFIRMATIONS.get(state, "current")
+    headers = {"Askback-Confirmation": confirmation} | waited.retry_header
     return _answer(draft, wire.form_draft(draft, settings().public_url, form), headers=headers)
 
 
@@ -229,7 +217,7 @@ def get_service_draft(draft_id: str) -> Response:
 @require_scope(Scope.FORMS_WRITE)
 def get_service_draft_review(draft_id: str) -> Response:
     """getServiceDraftReview, an extension: the review, with the creator's note and changes."""
-    waited = _wait(draft_id, review_alone=True)
+    waited = wait_for_draft(draft_id, wait_seconds("the creator"), review_alone=True)
     draft, _, state = waited.seen
     body = wire.draft_review(draft, state, bodies.review_url(draft_id))
     return _answer(draft, body, headers=waited.retry_header)
@@ -246,28 +234,15 @@ def _answer(
     return bodies.json_answer(body, status, of_draft | (headers or {}))
 
 
-def _wait(draft_id: str, *, review_alone: bool = False) -> Waited[DraftState]:
-    return wait_for_draft(
-        current_caller().account_id,
-        draft_id,
-        wait_seconds("the creator"),
-        review_alone=review_alone,
-    )
-
-
-def _repeatable(client_id: str, raw: bytes) -> Repeatable | None:
+def _repeatable(client_id: str, raw: bytes) -> editing.Repeatable | None:
     key = request.headers.get("Idempotency-Key")
     if key is None:
         return None
-    if not 0 < len(key) <= wire.IDEMPOTENCY_KEY_MAX_CHARS:
-        raise InvalidInput(
-            ErrorCode.VALIDATION_FAILED,
-            f"Idempotency-Key: has {len(key)} characters; "
-            f"1 to {wire.IDEMPOTENCY_KEY_MAX_CHARS} are allowed.",
-            "Send a random key, for example a UUID, or none.",
-            field="Idempotency-Key",
-        )
-    return Repeatable(client_id, key, hashlib.sha256(raw).hexdigest())
+    if not 0 < len(key) <= (most := wire.IDEMPOTENCY_KEY_MAX_CHARS):
+        problem = f"has {len(key)} characters; 1 to {most} are allowed"
+        resolution = "Send a random key, for example a UUID, or none."
+        raise model.wrong_field("Idempotency-Key", problem, resolution)
+    return editing.Repeatable(client_id, key, hashlib.sha256(raw).hexdigest())
 
 
 def expected_revision(account_id: str, draft_id: str) -> int | None:
@@ -278,8 +253,8 @@ def expected_revision(account_id: str, draft_id: str) -> int | None:
     named = {int(digits) for digits in STRONG_REVISION.findall(header)}
     current = drafts.get_revision(account_id, draft_id)
     if not named:
-        raise StateConflict(
-            ErrorCode.REVISION_CONFLICT,
+        raise errors.StateConflict(
+            errors.ErrorCode.REVISION_CONFLICT,
             f'names no revision of this draft; it is at "{current}".',
             "Send the ETag of the draft as it came, in its quotes and without W/.",
             field="If-Match",
@@ -294,7 +269,7 @@ PATH = "/drafts/<draft_id>/follow-ups"
 @require_scope(Scope.FORMS_WRITE)
 def get_service_draft_follow_ups(draft_id: str) -> Response:
     """getServiceDraftFollowUps: the prepared follow-ups by question (200 DraftFollowUps)."""
-    draft = get_draft(current_caller().account_id, draft_id)
+    draft = drafts.get_draft(current_caller().account_id, draft_id)
     return _answer(draft, wire.draft_follow_ups(draft))
 
 
@@ -305,8 +280,8 @@ def replace_service_draft_follow_ups(draft_id: str) -> Response:
     """replaceServiceDraftFollowUps: replace the prepared follow-ups (200 DraftFollowUps)."""
     caller, note = current_caller(), sent_note()
     given, _ = bodies.json_body()
-    get_draft(caller.account_id, draft_id)  # refuse a foreign draft before an invalid body
-    changes = parse_follow_ups(given)
+    drafts.get_draft(caller.account_id, draft_id)  # refuse a foreign draft before an invalid body
+    changes = draft_input.parse_follow_ups(given)
     expected = expected_revision(caller.account_id, draft_id)
     draft = update_draft(caller, draft_id, changes, expected, note)
     return _answer(draft, wire.draft_follow_ups(draft))

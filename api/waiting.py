@@ -6,7 +6,8 @@ from typing import Generic, NamedTuple, TypeVar
 from flask import request
 
 from webapp.base.database import release_connections
-from webapp.base.errors import ErrorCode, InvalidInput, sent
+from webapp.base.errors import sent
+from webapp.records.content.model import wrong_field
 from webapp.web.wakeups import RETRY_SECONDS, NoSlot, wakeups
 
 WAIT_MAX_SECONDS = 25  # below the idle timeouts of proxies
@@ -71,10 +72,7 @@ def wait_seconds(waited_for: str) -> int:
     """Return `wait`, or 0; refusals name `waited_for`. raises InvalidInput `validation_failed`"""
     text = request.args.get("wait", "0")
     if not (text.isascii() and text.isdigit() and len(text) < 3 and int(text) <= WAIT_MAX_SECONDS):
-        raise InvalidInput(
-            ErrorCode.VALIDATION_FAILED,
-            f"wait: is {sent(text)}; a whole number from 0 to {WAIT_MAX_SECONDS} is needed.",
-            f"Send the seconds to wait for {waited_for}, or leave it out.",
-            field="wait",
-        )
+        problem = f"is {sent(text)}; a whole number from 0 to {WAIT_MAX_SECONDS} is needed"
+        remedy = f"Send the seconds to wait for {waited_for}, or leave it out."
+        raise wrong_field("wait", problem, remedy)
     return int(text)

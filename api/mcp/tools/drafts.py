@@ -8,7 +8,7 @@ from itsdangerous import BadData, URLSafeSerializer
 from pydantic import Field, StrictStr
 
 from api.bodies import API_BODY_MAX_BYTES, review_url, too_large
-from api.drafts import create_draft, publish_draft, update_draft, wait_for_draft
+from api.drafts import CONFIRMATIONS, create_draft, publish_draft, update_draft, wait_for_draft
 from api.mcp.protocol import Call, Json
 from api.mcp.tools.table import InputRequired, PageArguments, Tool, page_of
 from api.rate_limits import limit_creates, limit_publishes, limit_updates
@@ -60,7 +60,7 @@ def wait_for_confirmation(call: Call, draft_id: str) -> bool:
     if action != "accept":
         state = _signer().dumps([*asked, to_millis(now) + LIVES_MILLIS])
         raise InputRequired(_request(draft_id, str(state)))
-    wait_for_draft(account_id, draft_id, WAIT_MAX_SECONDS, review_alone=True)
+    wait_for_draft(draft_id, WAIT_MAX_SECONDS, review_alone=True)
     return True
 
 
@@ -212,7 +212,7 @@ def publish_form_draft(call: Call, given: DraftArguments) -> wire.ReviewedForm:
 
 
 @Tool("Get a form draft", scope=Scope.FORMS_WRITE, reads=True)
-def get_form_draft(call: Call, given: WaitArguments) -> wire.WatchedDraft:
+def get_form_draft(_call: Call, given: WaitArguments) -> wire.WatchedDraft:
     """A draft, and what its creator says of it: `confirmation` is `current` once they confirmed
     it as it is, `changes` what they changed, which you leave as they made it, and `note` why
     they sent it back: then change it as they ask. With `timeoutSeconds` it waits until the
@@ -221,14 +221,13 @@ def get_form_draft(call: Call, given: WaitArguments) -> wire.WatchedDraft:
     Where `nextCursor` is set, here or in what a change returned, there are more questions: send
     it as `cursor`. Where `textsCut` is true, the longest texts are cut.
     """
-    account_id, seconds = call.caller.account_id, given.timeout_seconds
-    waited = wait_for_draft(account_id, given.draft_id, seconds)
+    waited = wait_for_draft(given.draft_id, given.timeout_seconds)
     draft, form, state = waited.seen
     found = {
         **wire.form_draft(draft, settings().public_url, form),
         **wire.draft_review(draft, state, review_url(draft.id)),
-        "confirmation": waited.seen.confirmation,
-        "timedOut": seconds > 0 and not waited.is_new,
+        "confirmation": CONFIRMATIONS.get(state, "current"),
+        "timedOut": given.timeout_seconds > 0 and not waited.is_new,
         **waited.retry_field,
     }
     return cast(wire.WatchedDraft, _paged(found, draft, given))
