@@ -46,17 +46,16 @@ class UnreadableJson(Exception):
     """A body that is not acceptable JSON; the message continues a sentence after "the body"."""
 
 
-def json_body() -> tuple[object, bytes]:
-    """Return the JSON value of the body, and its bytes; a byte order mark is skipped.
+def json_body() -> object:
+    """Return the JSON value of the body; a byte order mark is skipped.
 
     raises InvalidInput `invalid_json` or `payload_too_large`. Stricter than RFC 8259:
     refuses other content types and encodings, a repeated name in an object, numbers that are not
     finite, and nesting or numbers beyond Python's limits.
     """
     _require_json()
-    raw = read_body()
     try:
-        return decode_json(raw), raw
+        return decode_json(read_body())
     except UnreadableJson as problem:
         remedy = "Send one JSON object in UTF-8 (RFC 8259)."
         raise wrong_field("body", str(problem), remedy, ErrorCode.INVALID_JSON) from None

@@ -167,8 +167,8 @@ STRONG_REVISION = re.compile(r'(?:^|[,\s])"([1-9][0-9]{0,8})"')  # RFC 9110 sect
 def create_service_draft() -> Response:
     """createServiceDraft: store a private draft, without a public link (201 FormDraft)."""
     caller, note = current_caller(), sent_note()
-    given, raw = bodies.json_body()
-    repeatable = _repeatable(caller.client_id, raw)
+    given = bodies.json_body()
+    repeatable = _repeatable(caller.client_id)
     draft = create_draft(caller, draft_input.parse_draft_input(given), repeatable, note)
     headers = {"Location": bodies.draft_location(draft.id)}
     body = wire.form_draft(draft, settings().public_url)
@@ -181,8 +181,7 @@ def create_service_draft() -> Response:
 def update_service_draft(draft_id: str) -> Response:
     """updateServiceDraft: replace the supplied fields, without publishing (200 FormDraft)."""
     caller, note = current_caller(), sent_note()
-    given, _ = bodies.json_body()
-    changes = draft_input.parse_draft_input(given)
+    changes = draft_input.parse_draft_input(bodies.json_body())
     expected = expected_revision(caller.account_id, draft_id)
     draft = update_draft(caller, draft_id, changes, expected, note)
     return _answer(draft, wire.form_draft(draft, settings().public_url))
@@ -234,7 +233,7 @@ def _answer(
     return bodies.json_answer(body, status, of_draft | (headers or {}))
 
 
-def _repeatable(client_id: str, raw: bytes) -> editing.Repeatable | None:
+def _repeatable(client_id: str) -> editing.Repeatable | None:
     key = request.headers.get("Idempotency-Key")
     if key is None:
         return None
@@ -242,7 +241,7 @@ def _repeatable(client_id: str, raw: bytes) -> editing.Repeatable | None:
         problem = f"has {len(key)} characters; 1 to {most} are allowed"
         resolution = "Send a random key, for example a UUID, or none."
         raise model.wrong_field("Idempotency-Key", problem, resolution)
-    return editing.Repeatable(client_id, key, hashlib.sha256(raw).hexdigest())
+    return editing.Repeatable(client_id, key, hashlib.sha256(bodies.read_body()).hexdigest())
 
 
 def expected_revision(account_id: str, draft_id: str) -> int | None:
@@ -279,7 +278,7 @@ def get_service_draft_follow_ups(draft_id: str) -> Response:
 def replace_service_draft_follow_ups(draft_id: str) -> Response:
     """replaceServiceDraftFollowUps: replace the prepared follow-ups (200 DraftFollowUps)."""
     caller, note = current_caller(), sent_note()
-    given, _ = bodies.json_body()
+    given = bodies.json_body()
     drafts.get_draft(caller.account_id, draft_id)  # refuse a foreign draft before an invalid body
     changes = draft_input.parse_follow_ups(given)
     expected = expected_revision(caller.account_id, draft_id)

@@ -8,18 +8,14 @@ from flask import Response
 from api.bodies import given_since, json_answer, json_body
 from api.errors import always_refused, bp
 from api.rate_limits import limit_agent_tokens
-from api.wire.forms import MadeAgentToken, form_list, owned_form
-from api.wire.responses import form_responses
-from api.wire.types import wire_time
+from api.wire import forms as wire, responses, types
+from webapp.base import database, errors
 from webapp.base.config import settings
-from webapp.base.database import to_millis, utc_now
-from webapp.base.errors import ErrorCode, parse_input
 from webapp.base.vocabulary import Scope
 from webapp.drafts.agent_tokens import AgentTokenInput, make_agent_token
 from webapp.oauth.guard import Caller, acting_agent, current_caller, require_scope
 from webapp.records import forms
-from webapp.records.responses.cursor import read_responses
-from webapp.records.responses.recordings import find_attachment
+from webapp.records.responses import cursor, recordings
 from webapp.voice.audio_store import audio_store
 from webapp.web.byte_ranges import recording_response
 
@@ -29,7 +25,7 @@ from webapp.web.byte_ranges import recording_response
 def list_service() -> Response:
     """listService: every form of the account, newest first (200)."""
     found = forms.list_forms(current_caller().account_id)
-    return json_answer(form_list(found, settings().public_url))
+    return json_answer(wire.form_list(found, settings().public_url))
 
 
 @bp.get("/forms/<form_id>")
@@ -37,7 +33,7 @@ def list_service() -> Response:
 def get_service(form_id: str) -> Response:
     """getService: one form with questions, settings and counts (200 OwnedForm)."""
     form = forms.get_form(current_caller().account_id, form_id)
-    return json_answer(owned_form(form, settings().public_url))
+    return json_answer(wire.owned_form(form, settings().public_url))
 
 
 @bp.get("/forms/<form_id>/responses")
@@ -46,7 +42,7 @@ def get_service_responses(form_id: str) -> Response:
     """getServiceResponses: the answers after `since` (200 FormResponses)."""
     since = given_since()
     form = forms.get_form(current_caller().account_id, form_id)
-    return json_answer(form_responses(form, read_responses(form, since)))
+    return json_answer(responses.form_responses(form, cursor.read_responses(form, since)))
 
 
 @bp.get("/forms/<form_id>/attachments/<attachment_id>")
@@ -62,10 +58,11 @@ def attachment_bytes(form_id: str, attachment_id: str) -> Response:
 
     raises  NotFound
     """
-    response = recording_response(find_attachment(form_id, attachment_id), audio_store().read)
+    recording = recordings.find_attachment(form_id, attachment_id)
+    response = recording_response(recording, audio_store().read)
     if response.status_code == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
         content_range = {"Content-Range": response.headers["Content-Range"]}
-        return always_refused(ErrorCode.RANGE_NOT_SATISFIABLE, content_range)
+        return always_refused(errors.ErrorCode.RANGE_NOT_SATISFIABLE, content_range)
     return response
 
 
@@ -74,14 +71,13 @@ def attachment_bytes(form_id: str, attachment_id: str) -> Response:
 @limit_agent_tokens
 def create_agent_token(form_id: str) -> Response:
     """createAgentToken: a token that reads this form, shown only once (201 MadeAgentToken)."""
-    given, _ = json_body()
-    made = agent_token(current_caller(), form_id, parse_input(AgentTokenInput, given))
-    return json_answer(made, HTTPStatus.CREATED)
+    asked = errors.parse_input(AgentTokenInput, json_body())
+    return json_answer(agent_token(current_caller(), form_id, asked), HTTPStatus.CREATED)
 
 
-def agent_token(caller: Caller, form_id: str, asked: AgentTokenInput) -> MadeAgentToken:
+def agent_token(caller: Caller, form_id: str, asked: AgentTokenInput) -> wire.MadeAgentToken:
     """Create a token that ends no later than the connection. raises NotFound"""
-    now = utc_now()
+    now = database.utc_now()
     made = make_agent_token(
         caller.account_id,
         form_id,
@@ -97,6 +93,6 @@ def agent_token(caller: Caller, form_id: str, asked: AgentTokenInput) -> MadeAge
         "hint": made.hint,
         "askId": form_id,
         "label": asked.label,
-        "expiresAt": wire_time(to_millis(made.expires_at)),
+        "expiresAt": types.wire_time(database.to_millis(made.expires_at)),
         "answersUrl": f"{settings().api_url}/agent/asks/{form_id}/answers",
     }

@@ -191,8 +191,7 @@ only_with_events = guarded_by("events", _require_events)
 @limit_subscribes
 def create_subscription(form_id: str) -> Response:
     """createSubscription: make or renew a subscription (200 Subscription)."""
-    given, _ = json_body()
-    sent = errors.parse_input(subscriptions.SubscriptionInput, given)
+    sent = errors.parse_input(subscriptions.SubscriptionInput, json_body())
     max_age = sent.max_age_seconds
     granted = subscribe_verified(
         form_id,

@@ -7,7 +7,7 @@ from flask_limiter import RateLimitExceeded
 from pydantic import Field, StrictInt, StrictStr
 
 from api.mcp.protocol import EVENTS, INVALID_PARAMS, Call, Json, RpcError
-from api.mcp.tools.table import input_schema
+from api.mcp.tools.table import Id, input_schema
 from api.rate_limits import limit_subscribes
 from api.subscriptions import UnverifiedCallback, subscribe_verified
 from api.wire.types import wire_time
@@ -18,7 +18,7 @@ from webapp.base.sealing import cursor_key
 from webapp.base.vocabulary import ErrorProfile, Scope
 from webapp.events import endings, outbox, subscriptions
 from webapp.oauth.guard import acting_agent, require_scopes
-from webapp.records.content.draft_input import STORABLE
+from webapp.records.content.draft_input import Text
 from webapp.records.events import EVENT_NAME, EventError
 from webapp.web.limiter import seconds_to_wait
 
@@ -43,7 +43,6 @@ PAYLOAD_SCHEMA: Json = {
     "required": ["formId", "responseId", "submittedAt"],
 }
 
-Text = Annotated[StrictStr, STORABLE]
 Count = Annotated[StrictInt, Field(ge=1)]
 Age = Annotated[StrictInt, Field(ge=0)]
 M = TypeVar("M", bound=errors.InputModel)
@@ -52,15 +51,13 @@ M = TypeVar("M", bound=errors.InputModel)
 class EventArguments(errors.InputModel):
     """Which responses."""
 
-    form_id: Annotated[
-        Text, Field(min_length=1, description="Published form owned by the connected account.")
-    ]
+    form_id: Id = Field(description="Published form owned by the connected account.")
 
 
 class Address(errors.InputModel, extra="ignore"):
     """Where events go."""
 
-    url: Annotated[Text, Field(max_length=URL_MAX_CHARS)]
+    url: Text = Field(max_length=URL_MAX_CHARS)
 
 
 class Delivery(Address):

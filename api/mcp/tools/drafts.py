@@ -1,7 +1,7 @@
 """Tools for drafts, and the request to confirm a draft, which a host shows to its user."""
 
 from datetime import datetime
-from typing import Annotated, cast
+from typing import cast
 
 import orjson
 from itsdangerous import BadData, URLSafeSerializer
@@ -10,7 +10,7 @@ from pydantic import Field, StrictStr
 from api.bodies import API_BODY_MAX_BYTES, review_url, too_large
 from api.drafts import CONFIRMATIONS, create_draft, publish_draft, update_draft, wait_for_draft
 from api.mcp.protocol import Call, Json
-from api.mcp.tools.table import InputRequired, PageArguments, Tool, page_of
+from api.mcp.tools.table import Id, InputRequired, PageArguments, Seconds, Tool, page_of
 from api.rate_limits import limit_creates, limit_publishes, limit_updates
 from api.waiting import WAIT_MAX_SECONDS
 from api.wire import drafts as wire
@@ -95,28 +95,10 @@ def _signer() -> URLSafeSerializer:
     return signer(request_state_key(), "confirmation of a draft")
 
 
-DraftId = Annotated[
-    StrictStr,
-    Field(min_length=1, description="The `draftId` of `create_form_draft`."),
-    draft_input.STORABLE,
-]
-
-Note = Annotated[
-    StrictStr,
-    Field(
-        max_length=AGENT_NOTE_MAX_CHARS,
-        description=(
-            "Why, in half a sentence and one line: the creator reads it with the change, as your "
-            "words. It is no content of the form, and not kept where nothing changes."
-        ),
-    ),
-]
-
-
 class DraftArguments(InputModel):
     """Which draft."""
 
-    draft_id: DraftId
+    draft_id: Id = Field(description="The `draftId` of `create_form_draft`.")
 
 
 class NewDraft(draft_input.FormDraftInput):
@@ -124,36 +106,32 @@ class NewDraft(draft_input.FormDraftInput):
     usual.
     """
 
-    follow_ups: Annotated[
-        draft_input.ToolFollowUps,
-        Field(
-            description="Follow-ups to ask of a person whose answer wants one, where "
-            "`followUpMode` is not `none`. On a change they replace all prepared ones of the "
-            "draft: send all that are to stay, or one with an empty `prepared` for none."
-        ),
-    ] = {}
-    note: Note = ""
+    follow_ups: draft_input.ToolFollowUps = Field(
+        default={},
+        description="Follow-ups to ask of a person whose answer wants one, where "
+        "`followUpMode` is not `none`. On a change they replace all prepared ones of the "
+        "draft: send all that are to stay, or one with an empty `prepared` for none.",
+    )
+    note: StrictStr = Field(
+        default="",
+        max_length=AGENT_NOTE_MAX_CHARS,
+        description="Why, in half a sentence and one line: the creator reads it with the change, "
+        "as your words. It is no content of the form, and not kept where nothing changes.",
+    )
 
 
-class DraftChanges(NewDraft):
+class DraftChanges(NewDraft, DraftArguments):
     """Which draft, the fields to replace, and why. What is left out stays as it is."""
-
-    draft_id: DraftId
 
 
 class WaitArguments(PageArguments, DraftArguments):
     """Which draft, how long to wait for its creator, and which of its questions."""
 
-    timeout_seconds: Annotated[
-        int,
-        Field(
-            ge=0,
-            le=WAIT_MAX_SECONDS,
-            description="How long to wait until it is confirmed, sent back, changed or published; "
-            "0 unless sent.",
-        ),
-        draft_input.whole_number(WAIT_MAX_SECONDS),
-    ] = 0
+    timeout_seconds: Seconds = Field(
+        default=0,
+        description="How long to wait until it is confirmed, sent back, changed or published; "
+        "0 unless sent.",
+    )
 
 
 @Tool(

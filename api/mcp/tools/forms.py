@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 from http import HTTPStatus
-from typing import Annotated, cast
+from typing import cast
 
 from flask import Response
 from itsdangerous import BadData, URLSafeSerializer
@@ -30,7 +30,6 @@ from webapp.drafts.agent_tokens import AgentTokenInput
 from webapp.oauth.connections import find_live_account
 from webapp.oauth.guard import authenticate
 from webapp.records import forms
-from webapp.records.content.draft_input import STORABLE
 from webapp.records.forms import FormRow
 from webapp.records.responses import completed, cursor
 from webapp.records.responses.models import AttachmentRow
@@ -63,11 +62,21 @@ def get_form(call: Call, given: OneFormArguments) -> PagedForm:
     return table.page_of(cast(PagedForm, found), "questions", "id", given)
 
 
-class ResponsesArguments(table.FormArguments):
-    """Which form, and from where on."""
+class Since(InputModel):
+    """From where on."""
 
-    since: table.Since | None = None
+    since: StrictStr | None = Field(
+        default=None,
+        description=(
+            "The `nextSince` of an earlier result, unchanged: only what came after it. Without it "
+            "everything from the beginning."
+        ),
+    )
     limit: table.Limit = table.LIMIT_MAX
+
+
+class ResponsesArguments(Since, table.FormArguments):
+    """Which form, and from where on."""
 
 
 @table.Tool(
@@ -107,14 +116,9 @@ def fitting_page(form: FormRow, since: int | None, limit: int) -> responses.Resp
 class CompletedResponseArguments(table.PageArguments, table.FormArguments):
     """Which response of which form, and from where on."""
 
-    response_id: Annotated[
-        StrictStr,
-        Field(
-            min_length=1,
-            description="The id of a completed response, `ses_…`, which is also called sessionId.",
-        ),
-        STORABLE,
-    ]
+    response_id: table.Id = Field(
+        description="The id of a completed response, `ses_…`, which is also called sessionId."
+    )
 
 
 @table.Tool(
@@ -167,6 +171,7 @@ NO_MONITORING = """This is a short wait inside an active session and no monitori
     was no place to wait: call again after so many milliseconds."""
 AFTER_AN_EVENT = """After an event, call get_form_responses instead: nothing has to be waited
     for."""
+WAIT_SECONDS = 20  # unless asked otherwise
 wait_tool = partial(
     table.Tool,
     scope=Scope.RESPONSES_READ,
@@ -177,23 +182,19 @@ wait_tool = partial(
 )
 
 
-class Waiting(InputModel):
+class Waiting(Since):
     """From where on, and how long."""
 
-    since: table.Since | None = None
-    timeout_seconds: table.TimeoutSeconds = table.WAIT_SECONDS
-    limit: table.Limit = table.LIMIT_MAX
+    timeout_seconds: table.Seconds = Field(
+        default=WAIT_SECONDS, description=f"How long to wait at most, {WAIT_SECONDS} unless sent."
+    )
 
 
-class FormOrAsk(InputModel):
-    """Which form or ask, which are the same thing."""
+class WatchArguments(Waiting):
+    """Which form or ask, which are the same thing, from where on, and how long."""
 
     form_id: table.FormId | None = None
     ask_id: table.FormId | None = None
-
-
-class WatchArguments(Waiting, FormOrAsk):
-    """Which form or ask, from where on, and how long."""
 
 
 class WaitArguments(Waiting, table.FormArguments):
@@ -292,11 +293,9 @@ def _signer() -> URLSafeSerializer:
 class AttachmentArguments(table.FormArguments):
     """Which attachment of which form."""
 
-    attachment_id: Annotated[
-        StrictStr,
-        Field(min_length=1, description="The `id` in the `attachments` of an answer, `att_…`."),
-        STORABLE,
-    ]
+    attachment_id: table.Id = Field(
+        description="The `id` in the `attachments` of an answer, `att_…`."
+    )
 
 
 AUDIO_BYTES = 1024**2  # limit of a recording inside a result; Base64 adds a third

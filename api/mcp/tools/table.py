@@ -25,30 +25,11 @@ from webapp.base.vocabulary import Scope
 from webapp.oauth.guard import Unauthenticated
 from webapp.records.content.draft_input import STORABLE, whole_number
 
-WAIT_SECONDS = 20  # default of a tool
 WAIT_BY_TOOL = f"get_form_draft with its draftId and timeoutSeconds {WAIT_MAX_SECONDS}"
 
-FormId = Annotated[
-    StrictStr, Field(min_length=1, description="The id of a published form, `frm_…`."), STORABLE
-]
-Since = Annotated[
-    StrictStr,
-    Field(
-        description=(
-            "The `nextSince` of an earlier result, unchanged: only what came after it. Without it "
-            "everything from the beginning."
-        )
-    ),
-]
-TimeoutSeconds = Annotated[
-    int,
-    Field(
-        ge=0,
-        le=WAIT_MAX_SECONDS,
-        description=f"How long to wait at most, {WAIT_SECONDS} unless sent.",
-    ),
-    whole_number(WAIT_MAX_SECONDS),
-]
+Id = Annotated[StrictStr, Field(min_length=1), STORABLE]
+FormId = Annotated[Id, Field(description="The id of a published form, `frm_…`.")]
+Seconds = Annotated[int, Field(ge=0, le=WAIT_MAX_SECONDS), whole_number(WAIT_MAX_SECONDS)]
 
 
 class FormArguments(InputModel):
@@ -80,12 +61,10 @@ Limit = Annotated[
 class PageArguments(InputModel):
     """Which page, and how long."""
 
-    cursor: Annotated[
-        StrictStr | None,
-        Field(
-            description="The `nextCursor` of the page before, unchanged; none for the first page."
-        ),
-    ] = None
+    cursor: StrictStr | None = Field(
+        default=None,
+        description="The `nextCursor` of the page before, unchanged; none for the first page.",
+    )
     limit: Limit = LIMIT_MAX
 
 
