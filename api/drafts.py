@@ -237,7 +237,8 @@ def _repeatable(client_id: str) -> editing.Repeatable | None:
     key = request.headers.get("Idempotency-Key")
     if key is None:
         return None
-    if not 0 < len(key) <= (most := wire.IDEMPOTENCY_KEY_MAX_CHARS):
+    most = wire.IDEMPOTENCY_KEY_MAX_CHARS
+    if not 0 < len(key) <= most:
         problem = f"has {len(key)} characters; 1 to {most} are allowed"
         resolution = "Send a random key, for example a UUID, or none."
         raise model.wrong_field("Idempotency-Key", problem, resolution)

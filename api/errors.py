@@ -13,8 +13,7 @@ from api.waiting import WAIT_MAX_SECONDS
 from api.wire.types import Error
 from webapp.base import errors
 from webapp.base.config import settings
-from webapp.base.database import release_connections
-from webapp.base.database.failures import is_away, may_have_stored
+from webapp.base.database import failures, release_connections
 from webapp.oauth.guard import Unauthenticated
 from webapp.voice.audio_store import AudioStoreUnavailable
 from webapp.web.hosts import UnknownHost
@@ -107,10 +106,10 @@ def unexpected_fields(error: Exception) -> Error:
     """Log an unexpected error, release the connections, and return its four fields."""
     log.exception("request failed", extra={"endpoint": request.endpoint})
     release_connections()
-    if not (is_away(error) or isinstance(error, AudioStoreUnavailable)):
+    if not (failures.is_away(error) or isinstance(error, AudioStoreUnavailable)):
         return _internal_error()
     message, resolution = ALWAYS_SAID[errors.ErrorCode.STORAGE_UNAVAILABLE]
-    if may_have_stored():
+    if failures.may_have_stored():
         message = "The storage stopped answering; nobody knows whether this was carried out."
     return four_fields(errors.ErrorCode.STORAGE_UNAVAILABLE, message, resolution)
 

@@ -22,10 +22,6 @@ def _account() -> str:
     return current_caller().account_id
 
 
-def _token() -> str:
-    return current_caller().token_id
-
-
 def count_nothing() -> None:
     """Let this call use no quota: it is refused, or repeats a call that was counted."""
     g.uses_quota = False
@@ -54,7 +50,7 @@ def _limited(
     of_token = limiter.shared_limit(
         lambda: settings().limit_writes,
         "writes",
-        key_func=_token,
+        key_func=lambda: current_caller().token_id,
         error_message="write operations of one connection",
         deduct_when=_uses_quota,
     )

@@ -12,8 +12,7 @@ from api.bodies import UnreadableJson, decode_json, is_json_in_utf_8, is_uncompr
 from api.errors import unexpected_fields
 from api.mcp import events, protocol
 from api.mcp.protocol import INVALID_PARAMS, INVALID_REQUEST, Call, Json, RpcError, bp
-from api.mcp.tools import drafts, forms
-from api.mcp.tools.table import TOOLS, invoke
+from api.mcp.tools import drafts, forms, table
 from webapp.base.config import settings
 from webapp.base.errors import UNSET
 from webapp.oauth.guard import Unauthenticated, authenticate, require_scopes
@@ -96,24 +95,18 @@ CACHED: Json = {"ttlMs": LISTED_MS, "cacheScope": "public"}
 class Method(NamedTuple):
     """A JSON-RPC method; `call` receives the parameters as an object.
 
-    modern       the only era that has the method; None for both
-    with_events  the method exists only if events are switched on
+    modern  the only era that has the method; None for both
     """
 
     call: Callable[[Call, Json], Json]
     modern: bool | None = None
-    with_events: bool = False
-
-    def is_served(self, *, modern: bool) -> bool:
-        """Return True if this server has the method in the era."""
-        of_era = self.modern in (None, modern)
-        return of_era and (settings().mcp_events_enabled or not self.with_events)
 
 
 def answer(call: Call, message: protocol.Message) -> Json:
     """Return the result of a request in its era. raises RpcError"""
     method = METHODS.get(message.method)
-    if method is None or not method.is_served(modern=call.modern):
+    is_off = message.method.startswith("events/") and not settings().mcp_events_enabled
+    if method is None or is_off or method.modern not in (None, call.modern):
         unknown = f"There is no method {message.method[:60]!r} here."
         raise RpcError(protocol.METHOD_NOT_FOUND, unknown)
     if not isinstance(message.params, dict):
@@ -153,13 +146,14 @@ def list_tools(_call: Call, params: Json) -> Json:
     if params.get("cursor") not in (None, ""):
         raise RpcError(INVALID_PARAMS, "There is no such page: all tools are on the first one.")
     events = settings().mcp_events_enabled
-    return {"tools": [TOOLS[name].listed(events=events) for name in sorted(TOOLS)], **CACHED}
+    tools = [table.TOOLS[name].listed(events=events) for name in sorted(table.TOOLS)]
+    return {"tools": tools, **CACHED}
 
 
 def call_tool(call: Call, params: Json) -> Json:
     """Answer `tools/call`; an error that the caller can correct is a result with `isError`."""
     name, arguments = params.get("name"), params.get("arguments")
-    tool = TOOLS.get(name) if isinstance(name, str) else None
+    tool = table.TOOLS.get(name) if isinstance(name, str) else None
     if tool is None:
         raise RpcError(INVALID_PARAMS, "There is no such tool.")
     if arguments in UNSET:
@@ -168,7 +162,7 @@ def call_tool(call: Call, params: Json) -> Json:
         raise RpcError(INVALID_PARAMS, "arguments is no object.")
     require_scopes(call.caller, tool.scope)
     state, responses = params.get("requestState"), params.get("inputResponses")
-    return invoke(tool, replace(call, request_state=state, responses=responses), arguments)
+    return table.invoke(tool, replace(call, request_state=state, responses=responses), arguments)
 
 
 METHODS = {
@@ -177,10 +171,10 @@ METHODS = {
     "ping": Method(lambda _call, _params: {}, modern=False),
     "tools/list": Method(list_tools),
     "tools/call": Method(call_tool),
-    "events/list": Method(events.list_events, with_events=True),
-    "events/poll": Method(events.poll, with_events=True),
-    "events/subscribe": Method(events.subscribe, with_events=True),
-    "events/unsubscribe": Method(events.unsubscribe, with_events=True),
+    "events/list": Method(events.list_events),
+    "events/poll": Method(events.poll),
+    "events/subscribe": Method(events.subscribe),
+    "events/unsubscribe": Method(events.unsubscribe),
 }
 
 

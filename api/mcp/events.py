@@ -11,10 +11,7 @@ from api.mcp.tools.table import Id, input_schema
 from api.rate_limits import limit_subscribes
 from api.subscriptions import UnverifiedCallback, subscribe_verified
 from api.wire.types import wire_time
-from webapp.base import errors
-from webapp.base.database import to_millis, utc_now
-from webapp.base.outbound import URL_MAX_CHARS
-from webapp.base.sealing import cursor_key
+from webapp.base import database, errors, outbound, sealing
 from webapp.base.vocabulary import ErrorProfile, Scope
 from webapp.events import endings, outbox, subscriptions
 from webapp.oauth.guard import acting_agent, require_scopes
@@ -57,7 +54,7 @@ class EventArguments(errors.InputModel):
 class Address(errors.InputModel, extra="ignore"):
     """Where events go."""
 
-    url: Text = Field(max_length=URL_MAX_CHARS)
+    url: Text = Field(max_length=outbound.URL_MAX_CHARS)
 
 
 class Delivery(Address):
@@ -170,8 +167,8 @@ def poll(call: Call, params: Json) -> Json:
             sent.cursor,
             max_age_ms=sent.max_age_ms,
             most=sent.max_events or outbox.POLL_MAX_EVENTS,
-            cursor_key=cursor_key(),
-            now=utc_now(),
+            cursor_key=sealing.cursor_key(),
+            now=database.utc_now(),
         )
     except errors.Outcome as failure:
         raise _refusal(call, failure) from None
@@ -193,7 +190,7 @@ def unsubscribe(call: Call, params: Json) -> Json:
     url = read_params(UnsubscribeParams, params).delivery.url
     account_id, by = call.caller.account_id, acting_agent()
     key = subscriptions.subscription_id(account_id, form_id, url)
-    held = endings.unsubscribe(account_id, form_id, key, now=utc_now(), by=by)
+    held = endings.unsubscribe(account_id, form_id, key, now=database.utc_now(), by=by)
     if not held and error_profile(call) is ErrorProfile.EXTENSION:
         raise event_error(call, EventError.NOT_FOUND, kind="subscription")
     return {}
@@ -237,19 +234,19 @@ def _exhausted(call: Call, limit: str, **data: int) -> RpcError:
 def _granted(granted: subscriptions.Granted) -> Json:
     found: Json = {
         "id": granted.subscription_id,
-        "refreshBefore": wire_time(to_millis(granted.refresh_before)),
+        "refreshBefore": wire_time(database.to_millis(granted.refresh_before)),
         "cursor": granted.cursor,
         "truncated": granted.truncated,
     }
     if before := granted.before:
-        sent_at, rests_until, now = before.last_delivery_at, before.paused_until, utc_now()
+        sent_at, rests_until, now = before.last_delivery_at, before.paused_until, database.utc_now()
         reported: Json = {
             "active": before.suspended_at is None,
-            "lastDeliveryAt": wire_time(to_millis(sent_at)) if sent_at else None,
+            "lastDeliveryAt": wire_time(database.to_millis(sent_at)) if sent_at else None,
             "lastError": before.last_failure,
         }
         if granted.failed_since:
-            reported["failedSince"] = wire_time(to_millis(granted.failed_since))
+            reported["failedSince"] = wire_time(database.to_millis(granted.failed_since))
         if rests_until and rests_until > now:
             wait = (rests_until - now) // timedelta(milliseconds=1)
             reported |= {"throttled": True, "retryAfterMs": wait}

@@ -1,7 +1,6 @@
 """The protocol of the MCP endpoint: messages, the two eras, calls, and CORS."""
 
 import base64
-import binascii
 import json
 import re
 import tomllib
@@ -186,7 +185,7 @@ def _decoded(value: str) -> str | None:
         return value
     try:
         return base64.b64decode(found[1], validate=True).decode()
-    except (binascii.Error, UnicodeDecodeError):
+    except ValueError:
         return None
 
 
@@ -259,13 +258,15 @@ PREFLIGHT = {
 def is_refused() -> bool:
     """Return True if the request comes from a page that may not call; programs send no Origin."""
     given = request.headers.get("Origin")
-    return given is not None and not _is_allowed(given, settings(), _own_origin())
+    own = request.host_url.rstrip("/")
+    return given is not None and not _is_allowed(given, settings(), own)
 
 
 def add_cors(response: Response) -> Response:
     """Let pages of allowed origins read the response, without credentials."""
     response.headers.add("Vary", "Origin")
-    if found := cors_headers(request.headers.get("Origin"), settings(), _own_origin()):
+    own = request.host_url.rstrip("/")
+    if found := cors_headers(request.headers.get("Origin"), settings(), own):
         response.headers.update(found | (PREFLIGHT if request.method == "OPTIONS" else {}))
     return response
 
@@ -281,10 +282,6 @@ def cors_headers(given: str | None, config: Settings, own_origin: str) -> dict[s
         "Access-Control-Allow-Origin": given,
         "Access-Control-Expose-Headers": "WWW-Authenticate",
     }
-
-
-def _own_origin() -> str:
-    return request.host_url.rstrip("/")
 
 
 def _is_allowed(given: str, config: Settings, own_origin: str) -> bool:

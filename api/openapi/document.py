@@ -11,10 +11,9 @@ from pydantic.json_schema import JsonSchemaValue
 
 from api.errors import ALWAYS_SAID, bp, four_fields
 from api.openapi import operations as table
-from api.openapi.operations import AUDIO, DESCRIBED, EVENT_STREAM, FIELDS, JSON, Operation
-from api.wire import drafts, forms, responses
+from api.openapi.operations import DESCRIBED, JSON, Operation
+from api.wire import drafts, forms, responses, types
 from api.wire.event_stream import frame
-from api.wire.types import Error, SchemaGenerator
 from webapp.base.config import Settings, settings
 from webapp.base.errors import OF_REST, ErrorCode
 from webapp.drafts.agent_tokens import AgentTokenInput
@@ -49,7 +48,7 @@ ANSWERED = (
     responses.FormResponses,
     forms.Subscription,
     forms.SubscriptionList,
-    Error,
+    types.Error,
 )
 
 
@@ -140,7 +139,7 @@ def _stream(page: dict[str, Any]) -> str:
     return b"".join(events).decode()
 
 
-def error_examples(public_url: str) -> dict[str, dict[str, Error]]:
+def error_examples(public_url: str) -> dict[str, dict[str, types.Error]]:
     """Return the example of each error code, by code."""
     said = table.EXAMPLES["errors"] | ALWAYS_SAID
     return {
@@ -160,14 +159,14 @@ def schemas() -> dict[str, JsonSchemaValue]:
             *((kind.__name__, "serialization", TypeAdapter(kind)) for kind in ANSWERED),
         ],
         ref_template=SCHEMAS + "/{model}",
-        schema_generator=SchemaGenerator,
+        schema_generator=types.SchemaGenerator,
     )
     found: dict[str, JsonSchemaValue] = made["$defs"]
     for name, schema in found.items():
         schema.pop("title", None)
         if "enum" in schema:  # the rest of its docstring is for programmers
             schema["description"] = " ".join(schema["description"].partition("\n\n")[0].split())
-        said = FIELDS["every"] | FIELDS.get(name, {})
+        said = table.FIELDS["every"] | table.FIELDS.get(name, {})
         for field, described in schema.get("properties", {}).items():
             described.setdefault("description", said.get(field, ""))
     return found
@@ -199,7 +198,7 @@ def _operation(operation: Operation, example: object) -> dict[str, Any]:
 def _successes(operation: Operation, example: object) -> dict[str, Any]:
     """Return the successes by status; the bytes of a file are sent whole or in part."""
     whole = {str(operation.status): _success(operation, example)}
-    if operation.media != AUDIO:
+    if operation.media != table.AUDIO:
         return whole
     part = _success(replace(operation, headers=(*operation.headers, "Content-Range")), example)
     return whole | {"206": part | {"description": "The bytes that Range names"}}
@@ -218,12 +217,12 @@ def _success(operation: Operation, example: object) -> dict[str, Any]:
     if operation.answers:
         content = {"schema": _reference("schemas", operation.answers), "example": example}
         described["content"] = {JSON: content}
-    elif operation.media == EVENT_STREAM:
+    elif operation.media == table.EVENT_STREAM:
         text = {"type": "string", "description": "Server-sent events."}
-        described["content"] = {EVENT_STREAM: {"schema": text, "example": example}}
-    elif operation.media == AUDIO:
+        described["content"] = {table.EVENT_STREAM: {"schema": text, "example": example}}
+    elif operation.media == table.AUDIO:
         octets = {"type": "string", "format": "binary"}
-        described["content"] = {AUDIO: {"schema": octets}, BYTES: {"schema": octets}}
+        described["content"] = {table.AUDIO: {"schema": octets}, BYTES: {"schema": octets}}
     return described
 
 

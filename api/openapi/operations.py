@@ -70,7 +70,7 @@ VALUES = {  # for <<NAMES>> in the data files
 class Operation:
     """One route.
 
-    route    its method and its path
+    path     below `/api`
     scope    None if the call needs an agent token
     takes    the type name of the request body; `sent` is an example
     answers  the type name of the response body; None for no body or if `media` is not JSON
@@ -80,7 +80,8 @@ class Operation:
 
     id: str
     tag: str
-    route: str
+    method: HTTPMethod
+    path: str
     summary: str
     description: str
     scope: Scope | None = None
@@ -92,16 +93,6 @@ class Operation:
     refuses: tuple[ErrorCode, ...] = ()
     headers: tuple[str, ...] = ()
     media: str = JSON
-
-    @property
-    def method(self) -> HTTPMethod:
-        """The HTTP method."""
-        return HTTPMethod(self.route.partition(" ")[0])
-
-    @property
-    def path(self) -> str:
-        """The path below `/api`."""
-        return self.route.partition(" ")[2]
 
     @property
     def parameters(self) -> tuple[str, ...]:

@@ -15,14 +15,12 @@ from api.rate_limits import limit_creates, limit_publishes, limit_updates
 from api.waiting import WAIT_MAX_SECONDS
 from api.wire import drafts as wire
 from api.wire.forms import published_form
+from webapp.base import errors, sealing
 from webapp.base.config import settings
 from webapp.base.database import to_millis, utc_now
-from webapp.base.errors import ErrorCode, InputModel, NotConfirmed, SentBack, StateConflict
-from webapp.base.sealing import request_state_key, signer
 from webapp.base.vocabulary import Scope
 from webapp.drafts.publishing import Published
-from webapp.records.content import draft_input
-from webapp.records.content.model import AgentUpdate, GivenFollowUps
+from webapp.records.content import draft_input, model
 from webapp.records.drafts import AGENT_NOTE_MAX_CHARS, Draft, clean_note, get_revision
 
 LIVES_MILLIS = 15 * 60 * 1000
@@ -51,8 +49,8 @@ def wait_for_confirmation(call: Call, draft_id: str) -> bool:
     asked = [VERSION, account_id, METHOD, draft_id, get_revision(account_id, draft_id)]
     action = _action(call.responses) if _was_asked(call.request_state, asked, now=now) else None
     if action in DECLINED:
-        raise StateConflict(
-            ErrorCode.DRAFT_NOT_CONFIRMED,
+        raise errors.StateConflict(
+            errors.ErrorCode.DRAFT_NOT_CONFIRMED,
             DECLINED[action],
             "Leave the draft as it is and do not ask again by yourself: call publish_form_draft "
             "when the creator asks for it.",
@@ -92,10 +90,10 @@ def _was_asked(state: object, asked: list[object], *, now: datetime) -> bool:
 
 
 def _signer() -> URLSafeSerializer:
-    return signer(request_state_key(), "confirmation of a draft")
+    return sealing.signer(sealing.request_state_key(), "confirmation of a draft")
 
 
-class DraftArguments(InputModel):
+class DraftArguments(errors.InputModel):
     """Which draft."""
 
     draft_id: Id = Field(description="The `draftId` of `create_form_draft`.")
@@ -181,8 +179,8 @@ def publish_form_draft(call: Call, given: DraftArguments) -> wire.ReviewedForm:
     """
     try:
         published = publish_draft(call.caller, given.draft_id)
-    except NotConfirmed as refused:
-        if isinstance(refused, SentBack) or not wait_for_confirmation(call, given.draft_id):
+    except errors.NotConfirmed as refused:
+        if isinstance(refused, errors.SentBack) or not wait_for_confirmation(call, given.draft_id):
             raise
         published = _publish_after_wait(call, given.draft_id)
     form = published_form(published, settings().public_url)
@@ -215,8 +213,8 @@ def _publish_after_wait(call: Call, draft_id: str) -> Published:
     """Publish the draft if its creator has confirmed it; an opened page is not a confirmation."""
     try:
         return publish_draft(call.caller, draft_id)
-    except NotConfirmed as refused:
-        if not isinstance(refused, SentBack):
+    except errors.NotConfirmed as refused:
+        if not isinstance(refused, errors.SentBack):
             refused.resolution = (
                 "Call publish_form_draft again once the creator has confirmed it; the review page "
                 "was opened for them, so do not send them there again."
@@ -224,11 +222,11 @@ def _publish_after_wait(call: Call, draft_id: str) -> Published:
         raise
 
 
-def _bounded(given: NewDraft) -> AgentUpdate:
+def _bounded(given: NewDraft) -> model.AgentUpdate:
     """Return the changes, with the size limit of REST. raises InvalidInput `payload_too_large`"""
-    changes = cast(AgentUpdate, draft_input.draft_update(given))
+    changes = cast(model.AgentUpdate, draft_input.draft_update(given))
     if "follow_ups" in given.model_fields_set:
-        changes["follow_ups"] = cast(GivenFollowUps, given.follow_ups)
+        changes["follow_ups"] = cast(model.GivenFollowUps, given.follow_ups)
     if len(orjson.dumps(changes)) > API_BODY_MAX_BYTES:
         raise too_large("arguments")
     return changes

@@ -7,10 +7,9 @@ from functools import partial
 from http import HTTPStatus
 from typing import cast
 
-from flask import Response
+from flask import Response, abort
 from itsdangerous import BadData, URLSafeSerializer
 from pydantic import Field, StrictStr
-from werkzeug.exceptions import NotFound as NoPage
 
 from api.errors import unexpected_fields
 from api.forms import agent_token, attachment_bytes
@@ -18,22 +17,16 @@ from api.mcp.protocol import INTERNAL_ERROR, Call, Json, RpcError, bp
 from api.mcp.tools import table
 from api.rate_limits import limit_agent_tokens
 from api.waiting import wait_for
-from api.wire import responses
-from api.wire.forms import FormPage, MadeAgentToken, PagedForm, form_list, owned_form
-from api.wire.types import parse_since, wire_time
+from api.wire import forms as wire, responses, types
+from webapp.base import errors, sealing
 from webapp.base.config import settings
 from webapp.base.database import release_connections, to_millis, utc_now
-from webapp.base.errors import ErrorCode, InputModel, InvalidInput, NotFound
-from webapp.base.sealing import fragment_key, recording_key, signer
 from webapp.base.vocabulary import Scope
 from webapp.drafts.agent_tokens import AgentTokenInput
-from webapp.oauth.connections import find_live_account
-from webapp.oauth.guard import authenticate
+from webapp.oauth import connections, guard
 from webapp.records import forms
-from webapp.records.forms import FormRow
-from webapp.records.responses import completed, cursor
-from webapp.records.responses.models import AttachmentRow
-from webapp.records.responses.recordings import find_attachment
+from webapp.records.content.model import wrong_field
+from webapp.records.responses import completed, cursor, models, recordings
 from webapp.voice.audio_store import AudioStoreUnavailable, audio_store
 
 
@@ -42,27 +35,27 @@ class OneFormArguments(table.PageArguments, table.FormArguments):
 
 
 @table.Tool("List forms", scope=Scope.FORMS_READ, reads=True)
-def list_forms(call: Call, given: table.PageArguments) -> FormPage:
+def list_forms(call: Call, given: table.PageArguments) -> wire.FormPage:
     """All published forms of the connected account, newest first, closed ones included, with
     their share links and how many responses each has. Where `nextCursor` is set, there are
     more: send it as `cursor`.
     """
-    found = form_list(forms.list_forms(call.caller.account_id), settings().public_url)
-    return table.page_of(cast(FormPage, found), "forms", "formId", given)
+    found = wire.form_list(forms.list_forms(call.caller.account_id), settings().public_url)
+    return table.page_of(cast(wire.FormPage, found), "forms", "formId", given)
 
 
 @table.Tool("Get a form", scope=Scope.FORMS_READ, reads=True)
-def get_form(call: Call, given: OneFormArguments) -> PagedForm:
+def get_form(call: Call, given: OneFormArguments) -> wire.PagedForm:
     """One published form with its questions, settings, status, share link and counts; never
     with answers. Where `nextCursor` is set, it has more questions: send it as `cursor`. Where
     `textsCut` is true, its longest texts are cut.
     """
     form = forms.get_form(call.caller.account_id, given.form_id)
-    found = owned_form(form, settings().public_url)
-    return table.page_of(cast(PagedForm, found), "questions", "id", given)
+    found = wire.owned_form(form, settings().public_url)
+    return table.page_of(cast(wire.PagedForm, found), "questions", "id", given)
 
 
-class Since(InputModel):
+class Since(errors.InputModel):
     """From where on."""
 
     since: StrictStr | None = Field(
@@ -95,10 +88,10 @@ def get_form_responses(call: Call, given: ResponsesArguments) -> responses.Respo
     with the `since` you kept whenever you begin again, and after a wait without news.
     """
     form = forms.get_form(call.caller.account_id, given.form_id)
-    return fitting_page(form, parse_since(given.since), given.limit)
+    return fitting_page(form, types.parse_since(given.since), given.limit)
 
 
-def fitting_page(form: FormRow, since: int | None, limit: int) -> responses.ResponsesPage:
+def fitting_page(form: forms.FormRow, since: int | None, limit: int) -> responses.ResponsesPage:
     """Return as many of the answers after `since` as fit into a result, at least one item."""
     most = min(limit, cursor.PAGE_MAX_ITEMS)
     while True:
@@ -107,9 +100,7 @@ def fitting_page(form: FormRow, since: int | None, limit: int) -> responses.Resp
         items = page.answer_count + len(responses.completed_within(page, since))
         if items <= 1 or table.size(found) <= table.PAGE_BYTES:
             return cast(responses.ResponsesPage, found)
-        around = table.size(
-            responses.form_responses(form, cursor.ResponsePage([], 0, since, truncated=False))
-        )
+        around = table.size({**found, "responses": []})
         most = max(1, items * (table.PAGE_BYTES - around) // (table.size(found) - around))
 
 
@@ -138,10 +129,10 @@ def get_completed_response(
     order the answers by `created_at`. Judge nothing before the last page is read. On
     `invalid_cursor`, an answer has changed: begin again without cursor.
     """
-    account_id = call.caller.account_id
+    account_id, key = call.caller.account_id, sealing.fragment_key()
     form = forms.get_form(account_id, given.form_id)
     found = completed.get_completed_response(form.id, given.response_id)
-    page = completed.read_fragments(fragment_key(), account_id, found, given.cursor, given.limit)
+    page = completed.read_fragments(key, account_id, found, given.cursor, given.limit)
     return responses.completed_page(form.id, found, page)
 
 
@@ -157,7 +148,7 @@ class AgentTokenArguments(AgentTokenInput):
     counted=limit_agent_tokens,
     repeats=False,
 )
-def create_agent_token(call: Call, given: AgentTokenArguments) -> MadeAgentToken:
+def create_agent_token(call: Call, given: AgentTokenArguments) -> wire.MadeAgentToken:
     """A private token with which a program without OAuth reads the answers of this one form at
     `answersUrl`, as a bearer token, for at most 7 days. It is a secret and is said this once:
     hand it to that program only, and never to respondents.
@@ -209,13 +200,10 @@ def watch_ask(call: Call, given: WatchArguments) -> responses.WaitedResponses:
     """
     ids = {given.form_id, given.ask_id} - {None}
     if len(ids) != 1:
-        raise InvalidInput(
-            ErrorCode.VALIDATION_FAILED,
-            "formId: exactly one of formId and askId is needed.",
-            "Send the id of the published form as formId, and no askId.",
-            field="formId",
-        )
-    return _waited(call.caller.account_id, cast(str, ids.pop()), given, cursor.has_answer_after)
+        problem = "exactly one of formId and askId is needed"
+        remedy = "Send the id of the published form as formId, and no askId."
+        raise wrong_field("formId", problem, remedy)
+    return _waited(call, cast(str, ids.pop()), given, cursor.has_answer_after)
 
 
 @wait_tool("Wait for a response")
@@ -223,29 +211,26 @@ def wait_for_form_responses(call: Call, given: WaitArguments) -> responses.Waite
     """Waits at most 25 seconds until somebody has sent a response after `since`, and returns
     what came.
     """
-    return _waited(call.caller.account_id, given.form_id, given, _has_completion_after)
+    return _waited(call, given.form_id, given, _has_completion_after)
 
 
-def _has_completion_after(form: FormRow, since: int | None) -> bool:
+def _has_completion_after(form: forms.FormRow, since: int | None) -> bool:
     stamp = form.completed_stamp
     return stamp is not None and (since is None or stamp > since)
 
 
 def _waited(
-    account_id: str, form_id: str, given: Waiting, is_over: Callable[[FormRow, int | None], bool]
+    call: Call, form_id: str, given: Waiting, is_over: Callable[[forms.FormRow, int | None], bool]
 ) -> responses.WaitedResponses:
-    since = parse_since(given.since)
-
-    def read() -> FormRow:
-        return forms.get_form(account_id, form_id)
-
+    since, account_id = types.parse_since(given.since), call.caller.account_id
+    read = partial(forms.get_form, account_id, form_id)
     waited = wait_for(
         form_id,
         read,
         lambda form: is_over(form, since),
         given.timeout_seconds,
         account_id=account_id,
-        require_access=partial(authenticate, Scope.RESPONSES_READ),
+        require_access=partial(guard.authenticate, Scope.RESPONSES_READ),
     )
     nothing = cursor.ResponsePage([], 0, since, truncated=False)
     page = (
@@ -253,7 +238,7 @@ def _waited(
         if waited.is_new
         else responses.form_responses(read(), nothing)
     )
-    authenticate(Scope.RESPONSES_READ)  # again: the token may have ended before the change came
+    guard.authenticate(Scope.RESPONSES_READ)  # again: the token may have ended before the change
     found = {**page, "timedOut": not waited.is_new, **waited.retry_field}
     return cast(responses.WaitedResponses, found)
 
@@ -272,14 +257,14 @@ def get_recording(address: str) -> Response:
             address.removeprefix(PREFIX)
         )
     except (BadData, TypeError, ValueError):
-        raise NoPage from None
-    account_id = find_live_account(grant_id, now=now)
+        abort(HTTPStatus.NOT_FOUND)
+    account_id = connections.find_live_account(grant_id, now=now)
     if version != VERSION or account_id is None or to_millis(now) >= ends_at:
-        raise NoPage
+        abort(HTTPStatus.NOT_FOUND)
     try:
         return attachment_bytes(forms.get_form(account_id, form_id).id, attachment_id)
-    except NotFound:
-        raise NoPage from None
+    except errors.NotFound:
+        abort(HTTPStatus.NOT_FOUND)
     except AudioStoreUnavailable as failure:
         message = unexpected_fields(failure)["message"]
         status = HTTPStatus.INTERNAL_SERVER_ERROR
@@ -287,7 +272,7 @@ def get_recording(address: str) -> Response:
 
 
 def _signer() -> URLSafeSerializer:
-    return signer(recording_key(), "address of a recording")
+    return sealing.signer(sealing.recording_key(), "address of a recording")
 
 
 class AttachmentArguments(table.FormArguments):
@@ -309,7 +294,7 @@ def get_attachment(call: Call, given: AttachmentArguments) -> responses.LinkedAt
     are the answer itself. Not found means that its answer was corrected or taken back.
     """
     form = forms.get_form(call.caller.account_id, given.form_id)
-    recording = find_attachment(form.id, given.attachment_id)
+    recording = recordings.find_attachment(form.id, given.attachment_id)
     release_connections()
     ends_at = min(utc_now() + LIVES, call.caller.grant_expires_at)
     named = [VERSION, call.caller.grant_id, form.id, recording.id, to_millis(ends_at)]
@@ -321,7 +306,7 @@ def get_attachment(call: Call, given: AttachmentArguments) -> responses.LinkedAt
         "answerId": recording.answer_id,
         "durationSeconds": recording.duration_ms / 1000,
         "url": f"{settings().mcp_url}/recordings/{PREFIX}{_signer().dumps(named)}",
-        "expiresAt": wire_time(to_millis(ends_at)),
+        "expiresAt": types.wire_time(to_millis(ends_at)),
         "agentUrl": f"{settings().api_url}/agent/asks/{form.id}/attachments/{recording.id}",
     }
     if call.blocks is not None:
@@ -336,7 +321,7 @@ def get_attachment(call: Call, given: AttachmentArguments) -> responses.LinkedAt
     return found
 
 
-def _audio(recording: AttachmentRow) -> list[Json]:
+def _audio(recording: models.AttachmentRow) -> list[Json]:
     """Return the audio block; none if it is too large or the store does not answer."""
     if recording.size > AUDIO_BYTES:
         return []

@@ -20,10 +20,11 @@ from api.rate_limits import count_nothing
 from api.waiting import WAIT_MAX_SECONDS
 from api.wire.types import SchemaGenerator
 from webapp.base.database.failures import may_run_again
-from webapp.base.errors import ErrorCode, InputModel, InvalidInput, Outcome, parse_input
+from webapp.base.errors import ErrorCode, InputModel, Outcome, parse_input
 from webapp.base.vocabulary import Scope
 from webapp.oauth.guard import Unauthenticated
 from webapp.records.content.draft_input import STORABLE, whole_number
+from webapp.records.content.model import wrong_field
 
 WAIT_BY_TOOL = f"get_form_draft with its draftId and timeoutSeconds {WAIT_MAX_SECONDS}"
 
@@ -77,12 +78,9 @@ def page_of(found: D, items: str, key: str, asked: PageArguments | None = None) 
     asked, whole = asked or PageArguments(), cast(dict[str, list[Json]], found)
     ids = [item[key] for item in whole[items]]
     if asked.cursor is not None and asked.cursor not in ids:
-        raise InvalidInput(
-            ErrorCode.INVALID_CURSOR,
-            "cursor: is not one of this list as it is now.",
-            "Send the call without cursor to begin again, and drop the pages read so far.",
-            field="cursor",
-        )
+        problem = "is not one of this list as it is now"
+        remedy = "Send the call without cursor to begin again, and drop the pages read so far."
+        raise wrong_field("cursor", problem, remedy, ErrorCode.INVALID_CURSOR)
     start = ids.index(asked.cursor) if asked.cursor is not None else 0
     rest = whole[items][start:]
     sizes = accumulate((size(item) + 1 for item in rest), initial=size(whole | {items: []}))
