@@ -85,15 +85,15 @@ def ask(progress: Progress, api: Api, body: str, responses: int) -> None:
     body  the draft as JSON; may be empty only when an earlier command stored it
     """
     digest = hashlib.sha256(body.encode()).hexdigest()
-    if not progress.steps.digest:
+    if not progress.digest:
         progress.note(body=body, digest=digest, idempotency_key=secrets.token_hex(6))
-    elif body and digest != progress.steps.digest:
-        what = f"Something else was asked with the key {progress.steps.key}; use another one."
+    elif body and digest != progress.digest:
+        what = f"Something else was asked with the key {progress.key}; use another one."
         raise Stopped(Exit.WRONG_USE, what)
     progress.print_rest()
-    if not progress.steps.draft_id:
+    if not progress.draft_id:
         _draft(progress, api)
-    if not progress.steps.form_id:
+    if not progress.form_id:
         _publish(progress, api)
     wait(progress, api, responses)
 
@@ -102,21 +102,21 @@ def wait(progress: Progress, api: Api, responses: int) -> None:
     """Print answers until people have sent `responses` responses. Raises Stopped."""
     progress.print_rest()
     api.deadline.late, api.deadline.why = Exit.NO_ANSWER, "Nobody sent a response in time."
-    form_id = progress.steps.form_id
-    if progress.steps.responses < responses:
-        tell(f"Waiting for answers to {progress.steps.share_url or form_id}")
+    form_id = progress.form_id
+    if progress.responses < responses:
+        tell(f"Waiting for answers to {progress.share_url or form_id}")
     looks = 0
-    while progress.steps.responses < responses:
-        query = f"?since={quote(progress.steps.since)}" if progress.steps.since else ""
+    while progress.responses < responses:
+        query = f"?since={quote(progress.since)}" if progress.since else ""
         page = fields_of(api.call("GET", f"/forms/{quote(form_id, safe='')}/responses{query}"))
-        if events := _events_of(page, form_id, progress.steps.since):
+        if events := _events_of(page, form_id, progress.since):
             completed = sum(event["event"] == "completed" for event in events)
-            number = progress.steps.responses + completed
+            number = progress.responses + completed
             progress.output(events, since=page["nextSince"], responses=number)
             looks = 0
         if page["truncated"]:
             continue
-        if page["status"] == "completed" or progress.steps.responses >= responses:
+        if page["status"] == "completed" or progress.responses >= responses:
             return
         api.deadline.pause(PAUSES[min(looks, len(PAUSES) - 1)])
         looks += 1
@@ -142,30 +142,30 @@ def _events_of(page: dict[str, Any], form_id: str, since: str) -> list[dict[str,
 
 
 def _draft(progress: Progress, api: Api) -> None:
-    steps, now = progress.steps, time.time()
-    if steps.asked_at and steps.asked_at < now - KEY_KEPT_SECONDS:
+    now = time.time()
+    if progress.asked_at and progress.asked_at < now - KEY_KEPT_SECONDS:
         what = "This was sent a day ago, and nobody knows whether it arrived. Look at your drafts"
-        raise Stopped(Exit.GONE, f"{what} on {steps.server}, then begin anew with another key.")
-    progress.note(asked_at=steps.asked_at or now)
+        raise Stopped(Exit.GONE, f"{what} on {progress.server}, then begin anew with another key.")
+    progress.note(asked_at=progress.asked_at or now)
     try:
-        key = steps.idempotency_key  # creates one draft
-        reply = api.call("POST", "/drafts", content=steps.body.encode(), key=key)
+        key = progress.idempotency_key  # creates one draft
+        reply = api.call("POST", "/drafts", content=progress.body.encode(), key=key)
     except Stopped as end:
         if end.code is Exit.WRONG_USE:  # no draft was created: the key is free for a correction
             progress.note(body="", digest="", asked_at=0)
         raise
     link = REVIEW_LINK.search(reply.headers.get("link", ""))
-    draft_id, review_url = str(fields_of(reply)["draftId"]), link[1] if link else steps.server
-    event = {"event": "draft", "key": steps.key, "draftId": draft_id, "reviewUrl": review_url}
+    draft_id, review_url = str(fields_of(reply)["draftId"]), link[1] if link else progress.server
+    event = {"event": "draft", "key": progress.key, "draftId": draft_id, "reviewUrl": review_url}
     progress.output([event], draft_id=draft_id, review_url=review_url, body="")
 
 
 def _publish(progress: Progress, api: Api) -> None:
     """Publish at once if the agent may decide that; otherwise wait for the creator."""
-    path = f"/drafts/{quote(progress.steps.draft_id, safe='')}"
+    path = f"/drafts/{quote(progress.draft_id, safe='')}"
     reply = api.call("POST", f"{path}/publish", content=b"")
     if reply.status_code == CONFLICT:
-        tell(f"Waiting until this draft is confirmed: {progress.steps.review_url}")
+        tell(f"Waiting until this draft is confirmed: {progress.review_url}")
     while reply.status_code == CONFLICT:  # until the creator confirms the current draft
         if _is_settled(api, path):
             reply = api.call("POST", f"{path}/publish", content=b"")

@@ -103,7 +103,7 @@ def ask_command(
     """
     deadline = exits.Deadline(timeout)
     with _ending(), _going_on("ask", server, key, responses) as (progress, address):
-        body = _content(words, file, optional=bool(progress.steps.digest))
+        body = _content(words, file, optional=bool(progress.digest))
         asking.ask(progress, Api(address, deadline), body, responses)
 
 
@@ -145,9 +145,8 @@ def wait_command(
     """Print each answer to a form as a line of JSON, from the first one on."""
     deadline = exits.Deadline(timeout)
     with _ending(), _going_on("wait", server, key, responses, form) as (progress, address):
-        steps = progress.steps
-        if steps.form_id not in {"", form}:
-            raise _wrong(f"The key {steps.key} belongs to {steps.form_id}.")
+        if progress.form_id not in {"", form}:
+            raise _wrong(f"The key {progress.key} belongs to {progress.form_id}.")
         progress.note(form_id=form)
         asking.wait(progress, Api(address, deadline), responses)
 
@@ -171,7 +170,7 @@ def _going_on(
             raise exits.Stopped(exits.Exit.INTERRUPTED, said) from end
         except exits.Stopped as end:
             if end.code not in GOES_ON:
-                if given is None and not progress.steps.draft_id:
+                if given is None and not progress.draft_id:
                     progress.forget()
                 raise
             said = f"{end} Go on with: {shlex.join(again)}"

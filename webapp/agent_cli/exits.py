@@ -62,8 +62,11 @@ def server_address(given: str | None, environ: Mapping[str, str]) -> str:
 
     Raises Stopped.
     """
-    text = given or environ.get("ASKBACK_URL") or environ.get("PUBLIC_URL") or _of_folder(environ)
+    text = given or environ.get("ASKBACK_URL") or environ.get("PUBLIC_URL")
     try:
+        if not text:  # where `askback run` serves, or last served
+            folder = absolute(environ.get("ASKBACK_DATA", "").strip() or DEFAULT_FOLDER)
+            text = served_address(folder) or "http://127.0.0.1:8000"
         address = origin(text.strip())
     except ValueError as problem:
         raise Stopped(Exit.WRONG_USE, f"The address of the server: {problem}.") from None
@@ -76,12 +79,6 @@ def server_address(given: str | None, environ: Mapping[str, str]) -> str:
 def is_local(address: str) -> bool:
     """Return whether this is an address of this computer."""
     return is_loopback(urlsplit(address).hostname or "")
-
-
-def _of_folder(environ: Mapping[str, str]) -> str:
-    """Return where `askback run` serves, or last served, with the data folder of these settings."""
-    folder = absolute(environ.get("ASKBACK_DATA", "").strip() or DEFAULT_FOLDER)
-    return served_address(folder) or "http://127.0.0.1:8000"
 
 
 PAUSES = (0.5, 1, 2, 4, 5)  # seconds before each repetition; the last one is used for all further

@@ -3,7 +3,6 @@
 import json
 import shlex
 import shutil
-import stat
 import subprocess
 import time
 import tomllib
@@ -13,12 +12,11 @@ from typing import Any, NamedTuple
 
 import click
 
-from webapp.agent_cli.exits import Exit, Stopped, is_local, tell
+from webapp.agent_cli.exits import Exit, Stopped, tell
 from webapp.base.data_folder import replace_file
 
 NAME = "askback"
 SECTION = "mcpServers"  # in Cursor's file: servers by name
-NEW_FILE_MODE = 0o600
 
 
 class Host(NamedTuple):
@@ -40,12 +38,8 @@ def connect(host: Host, url: str, name: str, *, yes: bool) -> None:
         tell(f"{host.title} knows {url} as {name}.")
     else:
         name = _add_to_file(Path.home() / ".cursor/mcp.json", url, name, yes=yes)
-    tell(host.next_step.format(name=name))
-    if host is HOSTS["claude"]:
-        tell("Claude Desktop and claude.ai take it by hand, from no file: open Customize,")
-        tell(f"Connectors, choose “Add custom connector”, and give this address: {url}")
-        if is_local(url):
-            tell("They call it from the internet, so an address of this computer is not reached.")
+    for line in host.next_step.format(name=name, url=url).splitlines():
+        tell(line)
 
 
 def _run(command: list[str], *, yes: bool) -> None:
@@ -98,18 +92,15 @@ def _read(path: Path, entry: object) -> dict[str, Any]:
 
 
 def _write(path: Path, text: str) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else NEW_FILE_MODE
-        if path.exists():
-            copy = path.with_name(f"{path.name}.{time.strftime('%Y%m%d-%H%M%S')}.bak")
-            shutil.copy2(path, copy)
-            tell(f"The file as it was: {copy}")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists():
         replace_file(path, text)
-        path.chmod(mode)
-    except OSError as problem:
-        why = problem.strerror or problem
-        raise Stopped(Exit.WRONG_USE, f"{path} cannot be written ({why}).") from problem
+        return
+    copy = path.with_name(f"{path.name}.{time.strftime('%Y%m%d-%H%M%S')}.bak")
+    shutil.copy2(path, copy)
+    tell(f"The file as it was: {copy}")
+    replace_file(path, text)
+    shutil.copymode(copy, path)
 
 
 def _require_yes(*, yes: bool) -> None:

@@ -12,7 +12,7 @@ import signal
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -24,16 +24,18 @@ UNUSED_SECONDS = 90 * 86_400  # then the files of a key are removed
 ENDING = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Steps:
-    """The steps so far; fields of later steps are empty.
+@dataclass(kw_only=True)
+class Progress:
+    """The steps of one key so far; fields of later steps are empty. `working` opens them.
 
+    path      where they are stored, with the files of the same name beside it
     body      the draft, stored until the server has it; its `digest` stays
     asked_at  when the draft was first sent, in seconds since 1970
     since     the cursor after the last event in `lines`
     lines     output that follows the first `printed` lines; some of it may be printed already
     """
 
+    path: Path
     server: str
     key: str
     body: str = ""
@@ -47,44 +49,36 @@ class Steps:
     since: str = ""
     responses: int = 0
     printed: int = 0
-    lines: tuple[str, ...] = ()
-
-
-class Progress:
-    """The steps of one key, in its own files; `working` opens them."""
-
-    def __init__(self, path: Path, steps: Steps) -> None:
-        self._path = path
-        self.steps = steps
+    lines: Sequence[str] = ()
 
     def note(self, **changed: object) -> None:
         """Store further steps durably; call it before taking them."""
-        self.steps = replace(self.steps, **changed)  # type: ignore[arg-type]
-        replace_file(self._path, json.dumps(asdict(self.steps)))
+        vars(self).update(changed)
+        stored = {name: value for name, value in vars(self).items() if name != "path"}
+        replace_file(self.path, json.dumps(stored))
 
     def output(self, events: Sequence[Mapping[str, object]], **changed: object) -> None:
         """Print each event once, as one line of JSON; `changed` are the steps that they report.
 
         The lines are ASCII, so that text of people cannot control the terminal.
         """
-        self.note(lines=tuple(json.dumps(event) for event in events), **changed)
+        self.note(lines=[json.dumps(event) for event in events], **changed)
         self.print_rest()
 
     def print_rest(self) -> None:
         """Print the lines that are stored and not yet printed. Raises BrokenPipeError."""
-        lines, before = self.steps.lines, self.steps.printed
-        if not lines:
+        if not self.lines:
             return
         # this file has one byte per printed line
-        with self._path.with_suffix(".printed").open("ab", buffering=0) as counter:
-            for line in lines[os.fstat(counter.fileno()).st_size - before :]:
+        with self.path.with_suffix(".printed").open("ab", buffering=0) as counter:
+            for line in self.lines[os.fstat(counter.fileno()).st_size - self.printed :]:
                 _print_and_count(line, counter.fileno())
-        self.note(lines=(), printed=before + len(lines))
+        self.note(lines=[], printed=self.printed + len(self.lines))
 
     def forget(self) -> None:
         """Remove the files; call it when nobody needs the key any more."""
         with uninterrupted():
-            _remove(self._path.with_suffix(".lock"))
+            _remove(self.path.with_suffix(".lock"))
 
 
 @contextmanager
@@ -104,7 +98,7 @@ def working(kind: str, server: str, key: str) -> Iterator[Progress]:
             with suppress(OSError):  # another command removes it
                 if other.stat().st_mtime < time.time() - UNUSED_SECONDS:
                     _remove(other)
-        yield Progress(path, _stored(path) or Steps(server=server, key=key))
+        yield _stored(path) or Progress(path=path, server=server, key=key)
 
 
 def _remove(lock: Path) -> None:
@@ -115,13 +109,12 @@ def _remove(lock: Path) -> None:
     lock.unlink()
 
 
-def _stored(path: Path) -> Steps | None:
+def _stored(path: Path) -> Progress | None:
     try:
-        stored = json.loads(path.read_text())
-        return Steps(**stored | {"lines": tuple(stored["lines"])})
+        return Progress(path=path, **json.loads(path.read_text()))
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, TypeError, KeyError) as problem:
+    except (OSError, ValueError, TypeError) as problem:
         what = f"{path} cannot be read ({problem}). Begin anew with another key."
         raise Stopped(Exit.WRONG_USE, what) from problem
 
