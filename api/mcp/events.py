@@ -6,7 +6,7 @@ from typing import Annotated, TypeVar
 from flask_limiter import RateLimitExceeded
 from pydantic import Field, StrictInt, StrictStr
 
-from api.mcp.protocol import EVENTS, INVALID_PARAMS, Call, Json, RpcError
+from api.mcp.protocol import EVENTS, INSTRUCTIONS, INVALID_PARAMS, Call, Json, RpcError
 from api.mcp.tools.table import Id, input_schema
 from api.rate_limits import limit_subscribes
 from api.subscriptions import UnverifiedCallback, subscribe_verified
@@ -22,23 +22,6 @@ from webapp.web.limiter import seconds_to_wait
 WEBHOOK, POLL = "webhook", "poll"
 SHOWN_CHARS = 60  # of an unsupported mode
 NEXT_POLL_MS = 5000
-DESCRIPTION = (
-    "A respondent finished a response to one form you own. Carries ids only; read the answers with "
-    "get_completed_response. Webhooks are delivered at least once and in any order: deduplicate by "
-    "eventId, refresh before refreshBefore, and reconcile with get_form_responses(since). Polling "
-    "begins now where cursor is null and stores nothing."
-)
-# open: receivers store it, and validate payloads of later years against it
-PAYLOAD_SCHEMA: Json = {
-    "type": "object",
-    "properties": {
-        "formId": {"type": "string"},
-        "responseId": {"type": "string"},
-        "submittedAt": {"type": "string", "format": "date-time"},
-        "answerCount": {"type": "integer", "minimum": 0},
-    },
-    "required": ["formId", "responseId", "submittedAt"],
-}
 
 Count = Annotated[StrictInt, Field(ge=1)]
 Age = Annotated[StrictInt, Field(ge=0)]
@@ -135,10 +118,10 @@ def list_events(call: Call, params: Json) -> Json:
         raise RpcError(INVALID_PARAMS, "There is no such page: all events are on the first one.")
     listed = {
         "name": EVENT_NAME,
-        "description": DESCRIPTION,
+        "description": INSTRUCTIONS["event"]["description"],
         "delivery": [WEBHOOK, POLL],
         "inputSchema": input_schema(EventArguments),
-        "payloadSchema": PAYLOAD_SCHEMA,
+        "payloadSchema": INSTRUCTIONS["event"]["payload"],
     }
     return {"events": [listed]}
 
