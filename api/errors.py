@@ -23,27 +23,7 @@ log = logging.getLogger(__name__)
 bp = Blueprint("api", __name__, url_prefix="/api")  # of all routes under `{base_url}`
 
 WAIT_BY_REST = f"GET {{address}}?wait={WAIT_MAX_SECONDS}"
-RECONNECT_SECONDS = 5  # after a stream was refused for lack of room
-# message and resolution of the codes with fixed wording
-ALWAYS_SAID = {
-    errors.ErrorCode.NOT_FOUND: (
-        "There is nothing at this address.",
-        "Use the paths of the OpenAPI document at /api/openapi.",
-    ),
-    errors.ErrorCode.RANGE_NOT_SATISFIABLE: (
-        "Range: none of the bytes that it names are there.",
-        "Send a Range inside the size of the attachment, or none for all of it.",
-    ),
-    errors.ErrorCode.TOO_MANY_STREAMS: (
-        "This agent token or its account has too many streams open, or this server has no room.",
-        f"Close one, or connect again in {RECONNECT_SECONDS} seconds; "
-        "GET …/answers needs no stream.",
-    ),
-    errors.ErrorCode.STORAGE_UNAVAILABLE: (
-        "The storage does not answer just now; nothing was changed.",
-        "Send the same request again in a few seconds.",
-    ),
-}
+RECONNECT_SECONDS = 5  # after a stream was refused for lack of room; also in error_codes.toml
 
 
 def answer_failures(blueprint: Blueprint) -> None:
@@ -108,7 +88,7 @@ def unexpected_fields(error: Exception) -> Error:
     release_connections()
     if not (failures.is_away(error) or isinstance(error, AudioStoreUnavailable)):
         return _internal_error()
-    message, resolution = ALWAYS_SAID[errors.ErrorCode.STORAGE_UNAVAILABLE]
+    message, resolution = errors.ErrorCode.STORAGE_UNAVAILABLE.said
     if failures.may_have_stored():
         message = "The storage stopped answering; nobody knows whether this was carried out."
     return four_fields(errors.ErrorCode.STORAGE_UNAVAILABLE, message, resolution)
@@ -116,7 +96,8 @@ def unexpected_fields(error: Exception) -> Error:
 
 def always_refused(code: errors.ErrorCode, headers: dict[str, str] | None = None) -> Response:
     """Answer with the fixed wording of `code`."""
-    return error_answer(code, *ALWAYS_SAID[code], headers)
+    message, resolution = code.said
+    return error_answer(code, message, resolution, headers)
 
 
 def error_answer(

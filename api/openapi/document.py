@@ -9,7 +9,7 @@ from flask import Response, current_app, request
 from pydantic import TypeAdapter
 from pydantic.json_schema import JsonSchemaValue
 
-from api.errors import ALWAYS_SAID, bp, four_fields
+from api.errors import bp, four_fields
 from api.openapi import operations as table
 from api.openapi.operations import DESCRIBED, JSON, Operation
 from api.wire import drafts, forms, responses, types
@@ -141,9 +141,9 @@ def _stream(page: dict[str, Any]) -> str:
 
 def error_examples(public_url: str) -> dict[str, dict[str, types.Error]]:
     """Return the example of each error code, by code."""
-    said = table.EXAMPLES["errors"] | ALWAYS_SAID
+    said = _at(public_url, table.EXAMPLES["errors"])
     return {
-        code.value: {"value": four_fields(code, *_at(public_url, said[code]))} for code in OF_REST
+        code.value: {"value": four_fields(code, *(code.said or said[code]))} for code in OF_REST
     }
 
 

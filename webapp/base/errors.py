@@ -28,17 +28,20 @@ class ErrorCode(StrEnum):
 
     status           of the answer of the API; pages have their own
     meaning, remedy  see `error_codes.toml`
+    said             message and resolution of a code that has one wording, else empty
     """
 
     status: HTTPStatus
     meaning: str
     remedy: str
+    said: tuple[str, ...]
 
     def __new__(cls, code: str) -> Self:
         member = str.__new__(cls, code)
         member._value_ = code
         member.status = HTTPStatus(_TEXTS[code]["status"])
         member.meaning, member.remedy = _TEXTS[code]["meaning"], _TEXTS[code]["remedy"]
+        member.said = tuple(_TEXTS[code].get("said", ()))
         return member
 
     INVALID_JSON = "invalid_json"
