@@ -5,20 +5,14 @@ import tomllib
 from functools import cached_property
 from http import HTTPMethod, HTTPStatus
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 import orjson
 from pydantic.dataclasses import dataclass
 
-from api.drafts import ENCODED_MAX_CHARS, HEADER
-from api.waiting import WAIT_MAX_SECONDS
-from api.wire import drafts, event_stream
 from webapp.base.errors import OF_REST, ErrorCode
 from webapp.base.vocabulary import Scope
-from webapp.records.content.draft_input import PROBE_RULE
-from webapp.records.drafts import AGENT_NOTE_MAX_CHARS
-from webapp.records.responses.models import ANSWER_MAX_CHARS
-from webapp.web.wakeups import OF_ACCOUNT
 
 Json = dict[str, Any]
 
@@ -50,20 +44,7 @@ ERROR_HEADERS = {
     HTTPStatus.TOO_MANY_REQUESTS: "Retry-After",
 }
 WRITES = {HTTPMethod.POST, HTTPMethod.PUT, HTTPMethod.PATCH}
-VALUES = {  # for <<NAMES>> in the data files
-    "ACCOUNT_SHARE": event_stream.ACCOUNT_SHARE,
-    "AGENT_NOTE_MAX_CHARS": AGENT_NOTE_MAX_CHARS,
-    "ANSWER_MAX_CHARS": f"{ANSWER_MAX_CHARS:,}",
-    "CHANGE_SHOWN_CHARS": drafts.CHANGE_SHOWN_CHARS,
-    "CODES": ", ".join(f"`{code}`" for code in OF_REST),
-    "ENCODED_MAX_CHARS": ENCODED_MAX_CHARS,
-    "HEADER": HEADER,
-    "IDEMPOTENCY_KEY_MAX_CHARS": drafts.IDEMPOTENCY_KEY_MAX_CHARS,
-    "OF_ACCOUNT": OF_ACCOUNT,
-    "OF_HOLDER": event_stream.OF_HOLDER,
-    "PROBE_RULE": PROBE_RULE,
-    "WAIT_MAX_SECONDS": WAIT_MAX_SECONDS,
-}
+CODES = ", ".join(f"`{code}`" for code in OF_REST)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,7 +116,9 @@ def _read(name: str) -> str:
 
 
 def _filled(name: str) -> Json:
-    text = re.sub("<<([A-Z_]+)>>", lambda found: str(VALUES[found[1]]), _read(name))
+    """Return the data of a file, each `<<module:CONSTANT>>` replaced; a comma groups thousands."""
+    constant = re.compile(r"<<([\w.:]+)(,?)>>")
+    text = constant.sub(lambda found: format(resolve_name(found[1]), found[2]), _read(name))
     return tomllib.loads(text)
 
 
