@@ -36,20 +36,9 @@ PREFLIGHT = OPEN | {
 }
 
 TAKEN = (FormDraftInput, FollowUpsInput, SubscriptionInput, AgentTokenInput)
-ANSWERED = (
-    drafts.FormDraft,
-    drafts.DraftFollowUps,
-    drafts.DraftReview,
-    forms.FormList,
-    forms.MadeAgentToken,
-    forms.OwnedForm,
-    forms.PublishedForm,
-    responses.AskAnswers,
-    responses.FormResponses,
-    forms.Subscription,
-    forms.SubscriptionList,
-    types.Error,
-)
+WIRE = vars(types) | vars(drafts) | vars(forms) | vars(responses)  # types by name
+ALL = (*table.OPERATIONS, *table.EXTENSIONS)
+ANSWERED = [WIRE[name] for name in {"Error"} | {each.answers for each in ALL if each.answers}]
 
 
 @bp.route("/openapi", methods=["GET", "OPTIONS"], provide_automatic_options=False)
@@ -124,7 +113,7 @@ def _paths(settings: Settings) -> dict[str, Any]:
     paths: dict[str, Any] = {**DESCRIBED["paths"]}
     examples = _at(settings.public_url, table.EXAMPLES["successes"])
     examples["streamAsk"] = _stream(examples["AskAnswers"])
-    for each in (*table.OPERATIONS, *table.EXTENSIONS):
+    for each in ALL:
         if settings.mcp_events_enabled or each.tag != table.EVENTS_TAG:
             example = examples.get(each.id) or examples.get(each.answers)
             paths.setdefault(each.path, {})[each.method.lower()] = _operation(each, example)
