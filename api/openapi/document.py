@@ -194,10 +194,11 @@ def _successes(operation: Operation, example: object) -> dict[str, Any]:
 
 
 def _success(operation: Operation, example: object) -> dict[str, Any]:
+    waits = any(name.startswith("wait") for name in operation.others)
     described: dict[str, Any] = {
         "description": operation.summary,
         "headers": {name: _reference("headers", name) for name in operation.headers}
-        | ({"Retry-After": _reference("headers", "WaitAgainAfter")} if operation.waits else {}),
+        | ({"Retry-After": _reference("headers", "WaitAgainAfter")} if waits else {}),
         "links": {
             target: {"operationId": target, "parameters": parameters}
             for target, parameters in DESCRIBED["links"].get(operation.answers, {}).items()

@@ -80,11 +80,6 @@ class Operation:
         """The parameters of the path, then the others."""
         return *PATH_ID.findall(self.path), *self.others
 
-    @property
-    def waits(self) -> bool:
-        """Whether the operation may wait; it sends Retry-After if no slot is free."""
-        return any(name.startswith("wait") for name in self.others)
-
     @cached_property
     def codes(self) -> dict[HTTPStatus, tuple[ErrorCode, ...]]:
         """The error codes by their statuses."""

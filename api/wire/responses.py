@@ -7,9 +7,7 @@ from api.wire.types import Body, CutPage, Moment, Uri, wire_time, wire_time_or_n
 from webapp.base.database import to_millis, utc_now
 from webapp.base.vocabulary import QuestionKind, ResponseType
 from webapp.records.forms import FormRow
-from webapp.records.responses import models
-from webapp.records.responses.completed import Fragment, FragmentsRead
-from webapp.records.responses.cursor import ResponsePage
+from webapp.records.responses import completed, cursor, models
 
 
 class Attachment(Body):
@@ -131,7 +129,7 @@ class FormResponses(Body):
     truncated: bool
 
 
-def form_responses(form: FormRow, page: ResponsePage) -> FormResponses:
+def form_responses(form: FormRow, page: cursor.ResponsePage) -> FormResponses:
     """Return a page of answers in the order of their stamps, grouped by session."""
     now = to_millis(utc_now())
     return {
@@ -187,7 +185,7 @@ def completed_response(session: models.SessionRow) -> CompletedResponse:
     return {"sessionId": session.id, "submittedAt": wire_time(session.completed_stamp or 0)}
 
 
-def completed_within(page: ResponsePage, since: int | None) -> list[models.SessionRow]:
+def completed_within(page: cursor.ResponsePage, since: int | None) -> list[models.SessionRow]:
     """Return the sessions completed after `since` and no later than the end of the page."""
     first, last = since or 0, page.next_since or 0
     sessions = (found.session for found in page.sessions)
@@ -205,15 +203,15 @@ class AskAnswers(Body):
     truncated: bool
 
 
-def ask_answers(form: FormRow, page: ResponsePage, since: int | None) -> AskAnswers:
+def ask_answers(form: FormRow, page: cursor.ResponsePage, since: int | None) -> AskAnswers:
     """Return the answers and the completions of a page that was read after `since`."""
     given = [(answer, found) for found in page.sessions for answer in found.answers]
-    completed = sorted(completed_within(page, since), key=lambda each: each.completed_stamp or 0)
+    sent = sorted(completed_within(page, since), key=lambda each: each.completed_stamp or 0)
     return {
         "askId": form.id,
         "status": form.status,
         "answers": [ask_answer(*each) for each in sorted(given, key=lambda each: each[0].stamp)],
-        "completed": [completed_response(session) for session in completed],
+        "completed": [completed_response(session) for session in sent],
         "nextSince": wire_time_or_none(page.next_since),
         "truncated": page.truncated,
     }
@@ -235,7 +233,7 @@ class Exchange(Body):
     created_at: Moment
 
 
-def _exchange(fragment: Fragment, recording: models.AttachmentRow | None) -> Exchange:
+def _exchange(fragment: completed.Fragment, recording: models.AttachmentRow | None) -> Exchange:
     answer = fragment.answer
     return {
         "id": answer.id,
@@ -265,7 +263,7 @@ class CompletedResponsePage(Body):
 
 
 def completed_page(
-    form_id: str, response: models.SessionAnswers, page: FragmentsRead
+    form_id: str, response: models.SessionAnswers, page: completed.FragmentsRead
 ) -> CompletedResponsePage:
     """Return a page of fragments of a completed session."""
     session, given = response.session, response.attachments

@@ -1,7 +1,6 @@
 """The commands of agents: `askback sign-in`, `sign-out`, `ask`, `wait` and `connect`."""
 
 import json
-import os
 import re
 import secrets
 import shlex
@@ -12,11 +11,8 @@ from contextlib import contextmanager
 
 import click
 
-from webapp.agent_cli import asking, exits
-from webapp.agent_cli.asking import Api
-from webapp.agent_cli.hosts import HOSTS, NAME, connect
+from webapp.agent_cli import asking, exits, hosts, sign_in
 from webapp.agent_cli.progress import Progress, working
-from webapp.agent_cli.sign_in import check_server, sign_in, sign_out
 
 UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
 GOES_ON = frozenset(exits.Exit) - {exits.Exit.WRONG_USE, exits.Exit.GONE}
@@ -61,7 +57,7 @@ def main() -> None:
 def sign_in_command(server: str | None, timeout: float, *, no_browser: bool) -> None:
     """Connect this computer to your account, in a browser."""
     with _ending():
-        sign_in(exits.server_address(server, os.environ), browser=not no_browser, seconds=timeout)
+        sign_in.sign_in(exits.server_address(server), browser=not no_browser, seconds=timeout)
 
 
 @main.command("sign-out")
@@ -69,20 +65,20 @@ def sign_in_command(server: str | None, timeout: float, *, no_browser: bool) -> 
 def sign_out_command(server: str | None) -> None:
     """End the connection of this computer, and remove what is stored of it."""
     with _ending():
-        sign_out(exits.server_address(server, os.environ))
+        sign_in.sign_out(exits.server_address(server))
 
 
 @main.command("connect")
-@click.argument("host", type=click.Choice(list(HOSTS)))
+@click.argument("host", type=click.Choice(list(hosts.HOSTS)))
 @server_option
-@click.option("--name", default=NAME, show_default=True, help="In that host.")
+@click.option("--name", default=hosts.NAME, show_default=True, help="In that host.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def connect_command(host: str, server: str | None, name: str, *, yes: bool) -> None:
     """Add the MCP server to a host of agents, after showing what that changes."""
     with _ending():
-        address = exits.server_address(server, os.environ)
-        check_server(address)
-        connect(HOSTS[host], f"{address}/mcp/app", name, yes=yes)
+        address = exits.server_address(server)
+        sign_in.check_server(address)
+        hosts.connect(hosts.HOSTS[host], f"{address}/mcp/app", name, yes=yes)
 
 
 @main.command("ask")
@@ -104,7 +100,7 @@ def ask_command(
     deadline = exits.Deadline(timeout)
     with _ending(), _going_on("ask", server, key, responses) as (progress, address):
         body = _content(words, file, optional=bool(progress.digest))
-        asking.ask(progress, Api(address, deadline), body, responses)
+        asking.ask(progress, asking.Api(address, deadline), body, responses)
 
 
 def _content(words: tuple[str, ...], file: str | None, *, optional: bool) -> str:
@@ -148,7 +144,7 @@ def wait_command(
         if progress.form_id not in {"", form}:
             raise _wrong(f"The key {progress.key} belongs to {progress.form_id}.")
         progress.note(form_id=form)
-        asking.wait(progress, Api(address, deadline), responses)
+        asking.wait(progress, asking.Api(address, deadline), responses)
 
 
 @contextmanager
@@ -159,7 +155,7 @@ def _going_on(
 
     given  the key; without one, the command uses its own key and forgets its progress when done
     """
-    address, key = exits.server_address(server, os.environ), given or secrets.token_hex(6)
+    address, key = exits.server_address(server), given or secrets.token_hex(6)
     again = [exits.called_as(), kind, *words, "--key", key, "--server", address]
     again += ["--responses", str(responses)] if responses > 1 else []
     with working(kind, address, key) as progress:

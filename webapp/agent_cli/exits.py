@@ -1,5 +1,6 @@
 """Exit codes, the address of the server and the deadline, which the commands share."""
 
+import os
 import sys
 import time
 from collections.abc import Mapping
@@ -57,7 +58,7 @@ def tell(text: str) -> None:
     click.echo("".join(char if char.isprintable() else " " for char in text), err=True)
 
 
-def server_address(given: str | None, environ: Mapping[str, str]) -> str:
+def server_address(given: str | None, environ: Mapping[str, str] = os.environ) -> str:
     """Return the server's origin: `given`, else `ASKBACK_URL` or `PUBLIC_URL`, else this folder's.
 
     Raises Stopped.
