@@ -78,43 +78,27 @@ def _count_failure(account_id: str, host: str) -> None:
         limiter.limiter.hit(FAILED_OF_HOST, FAILURES, host)
 
 
-LATER = "Send the same request again once the address answers "
-REMEDIES = {
-    DeliveryFailure.CONNECTION_REFUSED: "Give the address a host name that has public network "
-    "addresses only, and something that listens there.",
-    DeliveryFailure.TIMEOUT: f"{LATER}within {CHALLENGE_SECONDS:.0f} seconds.",
-    DeliveryFailure.TLS_ERROR: "Give the address a certificate for its name, of an authority that "
-    "everybody knows.",
-    DeliveryFailure.HTTP_4XX: f"{LATER}with a status of 200 to 299.",
-    DeliveryFailure.HTTP_5XX: f"{LATER}with a status of 200 to 299.",
-    DeliveryFailure.CHALLENGE_FAILED: "Send back the challenge that is posted to the address, as "
-    'the JSON {"challenge": "…"}, with a status of 200 to 299 and not by a redirect.',
-}
-CONFIRM = (
-    "If it cannot, as hooks of automation tools, let the creator of the form confirm it, once, at "
-    "{page}; then send the same request again: it succeeds without a challenge. Otherwise: {remedy}"
-    " Until it is confirmed, it is challenged again after "
-    f"{callbacks.ASKED_AGAIN_AFTER.seconds // 60} minutes."
-)
-TOO_MANY_WAIT = (
-    "{remedy} The creator of the form could confirm it instead, but "
-    f"{callbacks.WAITING_MAX} other addresses wait for that: "
-    "ask them to decide on those at {page} first."
-)
+WORDS = errors.TEXTS["callback_failed"]
 
 
 class UnverifiedCallback(errors.InvalidInput):
     """A callback that did not answer its challenge; `failure` is the cause.
 
-    otherwise  the resolution, with fields for the usual remedy and the creator's page
+    instead  what the creator can do, by its name in `error_codes.toml`; empty for nothing
     """
 
-    def __init__(self, unverified: Unverified, otherwise: str = "{remedy}") -> None:
+    def __init__(self, unverified: Unverified, instead: str = "") -> None:
         self.failure, answered = unverified.failure, unverified.answered
-        instead = f": what came instead is {answered}" if answered else ""
-        message = f"url: did not answer the challenge ({self.failure}){instead}."
-        page = f"{settings().public_url}/connections#addresses-label"
-        remedy = otherwise.format(page=page, remedy=REMEDIES[self.failure])
+        came = f": what came instead is {answered}" if answered else ""
+        message = f"url: did not answer the challenge ({self.failure}){came}."
+        remedy = WORDS["remedies"][self.failure].format(seconds=CHALLENGE_SECONDS)
+        if instead:
+            remedy = WORDS["instead"][instead].format(
+                page=f"{settings().public_url}/connections#addresses-label",
+                remedy=remedy,
+                minutes=callbacks.ASKED_AGAIN_AFTER.seconds // 60,
+                most=callbacks.WAITING_MAX,
+            )
         super().__init__(errors.ErrorCode.CALLBACK_FAILED, message, remedy, field="url")
 
 
@@ -161,7 +145,7 @@ def _prove(asked: Asked, *, confirmable: bool) -> bool:
     asked_at = known and known.asked_at
     if confirmable and asked_at and asked_at > now - callbacks.ASKED_AGAIN_AFTER:
         failed = Unverified(DeliveryFailure.CHALLENGE_FAILED, known.answered)
-        raise UnverifiedCallback(failed, CONFIRM)
+        raise UnverifiedCallback(failed, "confirm")
     key = subscriptions.subscription_id(asked.account_id, asked.form_id, asked.url)
     unverified = challenge(asked.account_id, asked.host, asked.url, asked.secret, key)
     if unverified is None:
@@ -170,7 +154,7 @@ def _prove(asked: Asked, *, confirmable: bool) -> bool:
     if not (confirmable and unverified.taken):
         raise UnverifiedCallback(unverified)
     waits = callbacks.note_unverified(asked, unverified.answered, now=database.utc_now())
-    raise UnverifiedCallback(unverified, CONFIRM if waits else TOO_MANY_WAIT)
+    raise UnverifiedCallback(unverified, "confirm" if waits else "too_many")
 
 
 def _require_events() -> None:

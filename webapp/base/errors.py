@@ -20,7 +20,7 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 from pydantic_core import ErrorDetails
 
-_TEXTS = tomllib.loads(Path(__file__).with_name("error_codes.toml").read_text("utf-8"))
+TEXTS = tomllib.loads(Path(__file__).with_name("error_codes.toml").read_text("utf-8"))
 
 
 class ErrorCode(StrEnum):
@@ -39,9 +39,9 @@ class ErrorCode(StrEnum):
     def __new__(cls, code: str) -> Self:
         member = str.__new__(cls, code)
         member._value_ = code
-        member.status = HTTPStatus(_TEXTS[code]["status"])
-        member.meaning, member.remedy = _TEXTS[code]["meaning"], _TEXTS[code]["remedy"]
-        member.said = tuple(_TEXTS[code].get("said", ()))
+        member.status = HTTPStatus(TEXTS[code]["status"])
+        member.meaning, member.remedy = TEXTS[code]["meaning"], TEXTS[code]["remedy"]
+        member.said = tuple(TEXTS[code].get("said", ()))
         return member
 
     INVALID_JSON = "invalid_json"
