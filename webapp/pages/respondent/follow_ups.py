@@ -62,7 +62,7 @@ def load(app: Flask, config: Settings) -> None:
 def decide(share_token: str, place: QuestionNumber) -> Response:
     """Decide what follows from a stored answer, unless the respondent passes on; show it."""
     posted = form_data.read_form_data(share_token)
-    if posted.pass_on:  # needs no turn
+    if form_data.posted_field("pass_on"):  # needs no turn
         view = session_view.posted_view(share_token, posted)
         if about := _context(view, place):
             decisions.pass_on(about, now=utc_now())

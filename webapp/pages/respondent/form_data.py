@@ -76,34 +76,21 @@ UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class FormData:
-    """Fields as posted, "" if absent.
+    """The session of a POST, and the fields that several pages send.
 
-    remembered   the cookie carries the same session
-    left         place of the question on which Back was pressed; None elsewhere
-    replaces     version of the answer that the page showed; None on pages that show none
-    recording    id of the recording that goes with the answer
-    transcriber  the host that the page named for transcription
-    blank        the page showed a recording, but no words of the answer
-    shown        the page showed the transcript of the recording
-    pass_on      the respondent goes on without a decision about a follow-up
-    chosen_file  a recording was chosen but not uploaded
+    remembered  the cookie carries the same session
+    left        place of the question on which Back was pressed; None elsewhere
+    replaces    version of the answer that the page showed; None on pages that show none
+    recording   id of the recording that goes with the answer, "" for none
     """
 
     session_key: str
     remembered: bool
     signs: Signs
     answer: str
-    name: str
     left: QuestionNumber | None
     replaces: str | None
-    answer_key: str
     recording: str
-    recording_key: str
-    transcriber: str
-    blank: bool
-    shown: bool
-    pass_on: bool
-    chosen_file: bool
 
 
 def posted_field(name: str) -> str:
@@ -144,17 +131,9 @@ def read_form_data(share_token: str, *needed: str) -> FormData:
         session_key == remembered,
         Signs(made_at, honeypot_filled=bool(posted_field(HONEYPOT))),
         typed("answer"),
-        typed("name"),
         read_place(posted_field("left")),
         posted_field("replaces") if "replaces" in request.form else None,
-        posted_field("answer_key"),
         posted_field("recording"),
-        posted_field("recording_key"),
-        posted_field("transcriber"),
-        blank=bool(posted_field("blank")),
-        shown=bool(posted_field("shown")),
-        pass_on=bool(posted_field("pass_on")),
-        chosen_file=bool(posted_field("audio") or posted_file()),  # a name where it was not sent
     )
 
 

@@ -72,7 +72,7 @@ def upload(share_token: str, place: QuestionNumber) -> Response:
     where = uploads.check_upload(share_token, posted.session_key, place)
     release_connections()  # while it waits
     with _AT_ONCE.turn(client_network()):
-        if not uploads.find_upload(where, posted.recording_key):
+        if not uploads.find_upload(where, form_data.posted_field("recording_key")):
             release_connections()  # while the child inspects and the store writes
             _store(share_token, posted, where, place)
     view = posted_view(share_token, posted)
@@ -199,14 +199,15 @@ def _store(
     release_connections()
     key = f"{where.form_id}/{secrets.token_hex(16)}.{audio.extension}"
     store.put(key, path)
-    upload = uploads.Upload(posted.recording_key, key, audio.media_type, size, duration_ms, source)
+    recording_key = form_data.posted_field("recording_key")
+    upload = uploads.Upload(recording_key, key, audio.media_type, size, duration_ms, source)
     try:
         stored = uploads.add_recording(
             share_token,
             posted.session_key,
             at=place,
             upload=upload,
-            named_host=posted.transcriber,
+            named_host=form_data.posted_field("transcriber"),
             bounds=bounds,
             now=utc_now(),
         )

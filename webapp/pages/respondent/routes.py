@@ -94,9 +94,10 @@ def resume(share_token: str) -> Response:
 def answer(share_token: str, place: QuestionNumber) -> Response:
     """Store the answer, then ask the next open question."""
     posted = form_data.read_form_data(share_token, "answer_key")
-    if posted.chosen_file:
+    if form_data.posted_field("audio") or form_data.posted_file():
         raise form_data.refusal(PageCode.RECORDING_UNSENT)
-    if posted.shown and posted.recording and not posted.answer.strip():
+    shown = form_data.posted_field("shown")  # the transcript of the recording
+    if shown and posted.recording and not posted.answer.strip():
         note_shown(posted.session_key, posted.recording)
     answered = answering.answer_question(
         share_token,
@@ -104,9 +105,9 @@ def answer(share_token: str, place: QuestionNumber) -> Response:
         position=place.number - 1,
         follow_up=place.follow_up,
         answer_text=posted.answer,
-        answer_key=posted.answer_key,
+        answer_key=form_data.posted_field("answer_key"),
         recording_id=posted.recording,
-        blank=posted.blank,
+        blank=bool(form_data.posted_field("blank")),
         replaces=posted.replaces,
         now=utc_now(),
         signs=posted.signs,
@@ -172,7 +173,7 @@ def send(share_token: str) -> Response:
     queued = answering.complete_response(
         share_token,
         posted.session_key,
-        responder_name=posted.name,
+        responder_name=form_data.typed("name"),
         now=utc_now(),
         signs=posted.signs,
     )
