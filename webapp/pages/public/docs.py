@@ -8,11 +8,9 @@ from markupsafe import Markup
 
 from api.wire.event_stream import OF_HOLDER
 from webapp.base.config import VARIABLES, SettingDescription, describe, settings
-from webapp.base.config_readers import DAY
 from webapp.base.errors import ErrorCode
-from webapp.events.callbacks import ASKED_AGAIN_AFTER, CHALLENGE_SECONDS, DELIVERY_SECONDS
-from webapp.events.subscriptions import TTL_DEFAULT, TTL_LEAST, TTL_MOST
-from webapp.oauth.tokens import ACCESS_SECONDS, CODE_SECONDS, GRANT_SECONDS
+from webapp.events import callbacks, subscriptions
+from webapp.oauth import tokens
 from webapp.records.content.draft_input import ONE_QUESTION_RULE, PROBE_RULE
 from webapp.web.wakeups import OF_ACCOUNT
 
@@ -21,7 +19,7 @@ HOUR = 3600
 # the names, titles and summaries of the documents `templates/docs/<name>.md`
 _FILE = Path(__file__).with_name("documents.toml")
 DOCUMENTS: list[dict[str, str]] = tomllib.loads(_FILE.read_text("utf-8"))["document"]
-INDEX, EVENTS = "index", "events"
+INDEX = "index"
 TITLES = {INDEX: "Documents"} | {each["name"]: each["title"] for each in DOCUMENTS}
 NAMES = f"<any({', '.join(repr(each['name']) for each in DOCUMENTS)}):name>"
 
@@ -68,7 +66,7 @@ def _document(name: str) -> tuple[str, Markup]:
 
 
 def _template_values() -> dict[str, object]:
-    """Return the variables of all document templates."""
+    """Return the variables of all document templates; modules are for their constants."""
     config = settings()
     return {
         "origin": config.public_url,
@@ -77,24 +75,12 @@ def _template_values() -> dict[str, object]:
         "with_events": config.mcp_events_enabled,
         "one_question_rule": ONE_QUESTION_RULE,
         "probe_rule": PROBE_RULE,
-        "code_seconds": CODE_SECONDS,
-        "access_seconds": ACCESS_SECONDS,
-        "lasting_days": GRANT_SECONDS // DAY,
-        "agent_tokens": config.limit_agent_tokens,
+        "tokens": tokens,
+        "callbacks": callbacks,
+        "subscriptions": subscriptions,
         "streams": OF_HOLDER,
         "waits": OF_ACCOUNT,
-        "challenge_seconds": round(CHALLENGE_SECONDS),
-        "asked_again_minutes": ASKED_AGAIN_AFTER.seconds // 60,
-        "delivery_seconds": round(DELIVERY_SECONDS),
-        "shortest": f"{TTL_LEAST:,}",
-        "usual": f"{TTL_DEFAULT:,}",
-        "longest": f"{TTL_MOST:,}",
-        "documents": [
-            each
-            if config.mcp_events_enabled or each["name"] != EVENTS
-            else each | {"summary": "switched off on this server"}
-            for each in DOCUMENTS
-        ],
+        "documents": DOCUMENTS,
         "error_codes": list(ErrorCode),
         "settings": _settings(),
     }
