@@ -85,13 +85,13 @@ class Problem(NamedTuple):
     lead: str
 
 
-def load_pages(app: Flask) -> None:
-    """Load the error templates, and the templates that they include, early.
+def load_pages(app: Flask, *more: str) -> None:
+    """Load the error templates and `more`, and the templates that they include, early.
 
     Later, the error may be that no file can be opened.
     """
     env = app.jinja_env
-    names: list[str | None] = ["errors/problem.html", "errors/_problem.html"]
+    names: list[str | None] = ["errors/problem.html", "errors/_problem.html", *more]
     names += ["respondent/not_saved.html", "respondent/swap.html", "base/respondent.html"]
     for name in filter(None, names):  # which grows
         source, _name, _changed = env.loader.get_source(env, name)  # type: ignore[union-attr]

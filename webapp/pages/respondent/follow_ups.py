@@ -15,6 +15,7 @@ from webapp.base.config import RULES, Settings, settings
 from webapp.base.database import release_connections, utc_now
 from webapp.base.sealing import address_hash
 from webapp.follow_ups import model_exchange, rules
+from webapp.pages.errors import load_pages
 from webapp.pages.fragments import wants_fragment
 from webapp.pages.respondent import error_handling, form_data, rendering, session_view
 from webapp.records.responses.counters import spend_model_call
@@ -31,13 +32,6 @@ WORDS_SECONDS = decisions.WORDS_LEASE.total_seconds()  # for transcript and ques
 # owners of slots: no account has these ids
 HOLDER, WAITER, SPEAKERS = "models", "waiting for models", "waiting for words"
 WAITERS_AT_ONCE = 4  # each holds a thread
-TEMPLATES = (
-    "respondent/question.html",
-    "respondent/page.html",
-    "macros/fields.html",
-    "respondent/follow_ups/_heading.html",
-    "respondent/follow_ups/deciding.html",
-)
 
 _free = threading.Lock()
 bp = Blueprint("follow_ups", __name__, url_prefix="/r/<share_token>")
@@ -53,8 +47,7 @@ def load(app: Flask, config: Settings) -> None:
     if config.llm_provider != RULES:
         model_exchange.prepare()
         rules.load()
-        for name in TEMPLATES:
-            app.jinja_env.get_template(name)
+        load_pages(app, "respondent/question.html", "respondent/follow_ups/deciding.html")
 
 
 @bp.post("/q/<question:place>/next")
