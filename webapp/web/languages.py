@@ -9,6 +9,7 @@ installation may be read-only, and no compiled catalog can be stale.
 """
 
 from contextlib import suppress
+from functools import cache
 from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
@@ -57,12 +58,8 @@ class Catalogs(Domain):  # type: ignore[misc]
 
     def get_translations(self) -> NullTranslations:
         """Return the catalog of the current page; empty for English or an unreadable file."""
-        locale = str(get_locale())
         with suppress(OSError):
-            if locale not in self.cache:
-                self.cache[locale] = read_catalog(locale)
-            found: NullTranslations = self.cache[locale]
-            return found
+            return read_catalog(str(get_locale()))
         return NullTranslations()
 
 
@@ -99,6 +96,7 @@ def find_language(tag: str) -> Language | None:
     return _BY_PRIMARY.get(tag.replace("_", "-").partition("-")[0].lower())
 
 
+@cache
 def read_catalog(locale: str) -> NullTranslations:
     """Return the translations of a supported locale; empty if it has no catalog."""
     file = FOLDER / locale / "LC_MESSAGES" / f"{DOMAIN}.po"

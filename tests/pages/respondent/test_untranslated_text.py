@@ -60,7 +60,6 @@ def _cyrillic(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     found = {"ar": Cyrillic()}
     nothing = NullTranslations()
     monkeypatch.setattr(languages, "read_catalog", lambda locale: found.get(locale, nothing))
-    monkeypatch.setattr(languages.babel.domain_instance, "cache", {})
 
 
 @pytest.fixture
