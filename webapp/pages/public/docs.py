@@ -37,20 +37,19 @@ def show(name: str) -> str:
 @bp.get(f"/docs/{NAMES}.md")
 def show_text(name: str) -> Response:
     """Serve the Markdown text of a document, for programs."""
-    return _text(_document(name)[0])
+    return public_text(_document(name)[0])
 
 
 @bp.get("/llms.txt")
 def list_for_programs() -> Response:
     """List the documents with their addresses, in the format of llmstxt.org."""
-    return _text(render_template("docs/llms.txt", **_template_values()))
+    return public_text(render_template("docs/llms.txt", **_template_values()))
 
 
-def _text(body: str) -> Response:
-    response = Response(body, mimetype="text/plain")
-    response.cache_control.public = True
-    response.cache_control.max_age = HOUR
-    return response
+def public_text(body: str, max_age: int = HOUR) -> Response:
+    """Return a text that anybody may cache for `max_age` seconds."""
+    headers = {"Cache-Control": f"public, max-age={max_age}"}
+    return Response(body, mimetype="text/plain", headers=headers)
 
 
 def _document(name: str) -> tuple[str, Markup]:

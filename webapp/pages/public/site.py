@@ -11,8 +11,7 @@ from flask.typing import ResponseReturnValue
 from flask_login import current_user
 from werkzeug.exceptions import Forbidden
 
-from webapp.answers.device_transfer import TRANSFER_LINK_SECONDS
-from webapp.answers.trash import DISCARDED_KEPT_SECONDS, TRASH_KEPT_SECONDS
+from webapp.answers import device_transfer, trash
 from webapp.base.config import settings
 from webapp.base.config_readers import DAY
 from webapp.base.database import utc_now
@@ -20,6 +19,7 @@ from webapp.events.delivering import KEPT_DAYS
 from webapp.oauth.tokens import GRANT_KEPT, SPENT_KEPT
 from webapp.pages.errors import HOME, is_own_path
 from webapp.pages.fragments import go_to
+from webapp.pages.public.docs import public_text
 from webapp.pages.respondent.form_data import COOKIE_DAYS
 from webapp.records.accounts.browser_sessions import SESSION_IDLE, SESSION_LIFETIME
 from webapp.web import request_kind, themes
@@ -69,10 +69,7 @@ def security_txt() -> Response:
         f"Canonical: {config.public_url}{SECURITY_TXT}",
         "",
     ]
-    response = Response("\n".join(lines), mimetype="text/plain")
-    response.cache_control.public = True
-    response.cache_control.max_age = DAY
-    return response
+    return public_text("\n".join(lines), max_age=DAY)
 
 
 @about_bp.get("/about")
@@ -88,9 +85,9 @@ def show_privacy() -> str:
     return template.render(
         settings=settings(),
         cookie_days=COOKIE_DAYS,
-        link_minutes=TRANSFER_LINK_SECONDS // 60,
-        trash_days=TRASH_KEPT_SECONDS // DAY,
-        discarded_hours=DISCARDED_KEPT_SECONDS // 3600,
+        link_minutes=device_transfer.TRANSFER_LINK_SECONDS // 60,
+        trash_days=trash.TRASH_KEPT_SECONDS // DAY,
+        discarded_hours=trash.DISCARDED_KEPT_SECONDS // 3600,
         signed_in_days=SESSION_LIFETIME.days,
         idle_days=SESSION_IDLE.days,
         connection_days=GRANT_KEPT.days,
