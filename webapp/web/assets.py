@@ -26,7 +26,6 @@ EXPORT = re.compile(rb"^export (?=(?:async )?(?:function|class|const) (\w+))", r
 # slashes after a space
 READING_AIDS = re.compile(rb"^ *//.*\n| +// .*$|^ +", re.MULTILINE)
 IMMUTABLE = "public, max-age=31536000, immutable"
-COMPRESSED_FROM_BYTES = 512  # for less, the gzip header costs more than it saves
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +103,5 @@ def _block(body: bytes) -> bytes:
 
 def _asset(name: str, body: bytes) -> Asset:
     packed = gzip.compress(body, mtime=0)
-    small = len(body) < COMPRESSED_FROM_BYTES or len(packed) >= len(body)
     mimetype = mimetypes.guess_type(name)[0] or "application/octet-stream"
-    return Asset(body, None if small else packed, mimetype)
+    return Asset(body, packed if len(packed) < len(body) else None, mimetype)

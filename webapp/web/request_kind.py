@@ -165,8 +165,7 @@ def says_in_iframe() -> bool:
     if "framed" not in g:
         in_frame = request.headers.get("Sec-Fetch-Dest") in FRAMES
         g.framed = in_frame or request.args.get("embed") == "1"
-    framed: bool = g.framed
-    return framed
+    return bool(g.framed)
 
 
 def posted_by_respondent() -> MultiDict[str, str]:

@@ -26,8 +26,7 @@ def page_theme() -> str:
     """Return the theme of the current page, one of THEMES."""
     if "theme" not in g:
         g.theme = SYSTEM if says_in_iframe() else _posted() or _kept()
-    theme: str = g.theme
-    return theme
+    return str(g.theme)
 
 
 def keep(response: Response, theme: str) -> None:

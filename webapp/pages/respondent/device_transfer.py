@@ -12,9 +12,7 @@ from flask import Blueprint, Response, url_for
 from webapp.answers import device_transfer
 from webapp.answers.session import RespondentForm
 from webapp.answers.steps import QuestionNumber
-from webapp.base.config import settings
-from webapp.base.database import utc_now
-from webapp.base.errors import PageCode
+from webapp.base import config, database, errors
 from webapp.pages.filters import drawn_code
 from webapp.pages.respondent import error_handling, form_data, rendering
 from webapp.pages.respondent.session_view import find_form, keyed_view, new_view, posted_view
@@ -36,8 +34,10 @@ def offer(share_token: str, place: QuestionNumber | None = None) -> Response:
         return stand_in
     if place:
         view.asked_step(place)
-    secret = _offered(share_token, posted)
-    address = settings().public_url + url_for(
+    now, secret = database.utc_now(), form_data.posted_field("secret")
+    if not (secret and device_transfer.is_link_usable(share_token, secret, now=now)):
+        secret = device_transfer.create_transfer_link(share_token, posted.session_key, now=now)
+    address = config.settings().public_url + url_for(
         "elsewhere.look", share_token=share_token, secret=secret
     )
     return rendering.page(
@@ -56,7 +56,7 @@ def offer(share_token: str, place: QuestionNumber | None = None) -> Response:
 def look(share_token: str, secret: str) -> Response:
     """Ask whether to continue on this device; change nothing."""
     form = find_form(share_token)
-    if not device_transfer.is_link_usable(share_token, secret, now=utc_now()):
+    if not device_transfer.is_link_usable(share_token, secret, now=database.utc_now()):
         return _link_used(form, secret)
     claim = secrets.token_urlsafe(16)
     return rendering.page("device_arrival", new_view(form), secret=secret, claim=claim)
@@ -67,8 +67,8 @@ def go_on(share_token: str) -> Response:
     """Use up the link and show the next open question."""
     secret, claim = form_data.posted_field("secret"), form_data.posted_field("claim")
     if not (form_data.KEY.fullmatch(secret) and form_data.KEY.fullmatch(claim)):
-        raise form_data.refusal(PageCode.FORM_UNREADABLE)
-    key = device_transfer.claim_session_key(share_token, secret, claim, now=utc_now())
+        raise form_data.refusal(errors.PageCode.FORM_UNREADABLE)
+    key = device_transfer.claim_session_key(share_token, secret, claim, now=database.utc_now())
     if key is None:
         return _link_used(find_form(share_token), secret)
     view = keyed_view(share_token, key)
@@ -84,10 +84,3 @@ def reload(share_token: str) -> Response:
 def _link_used(form: RespondentForm, secret: str) -> Response:
     status = HTTPStatus.GONE
     return rendering.page("device_link_used", new_view(form), status=status, secret=secret)
-
-
-def _offered(share_token: str, posted: form_data.FormData) -> str:
-    shown = form_data.posted_field("secret")
-    if shown and device_transfer.is_link_usable(share_token, shown, now=utc_now()):
-        return shown
-    return device_transfer.create_transfer_link(share_token, posted.session_key, now=utc_now())

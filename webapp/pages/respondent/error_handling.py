@@ -80,16 +80,11 @@ def _allow_frames(response: Response) -> Response:
     refused = response.status_code >= 400 and response.status_code != HTTPStatus.NOT_FOUND
     if refused and "frame_origins" not in g and not wants_fragment():
         token = (request.view_args or {})["share_token"]
-        allow_frames(_frame_origins(token))
+        allow_frames(session_view.LAST_KNOWN_FRAMES.get(token, ""))  # if the storage failed
+        if "storage_failed" not in g:
+            with suppress(*STORAGE_FAILURES, UnicodeError):
+                allow_frames(find_frame_origins(token))
     return response
-
-
-def _frame_origins(share_token: str) -> str:
-    """Return the origins that may embed the form; the last known ones if the storage failed."""
-    if "storage_failed" not in g:
-        with suppress(*STORAGE_FAILURES, UnicodeError):
-            return find_frame_origins(share_token)
-    return session_view.LAST_KNOWN_FRAMES.get(share_token, "")
 
 
 def session_or_network() -> str:

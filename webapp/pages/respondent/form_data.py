@@ -2,9 +2,9 @@
 
 import re
 import secrets
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
 
 from flask import request
 from itsdangerous import BadSignature, TimestampSigner
@@ -19,10 +19,9 @@ from webapp.base.errors import InvalidInput, PageCode, Phrase
 from webapp.pages.fragments import with_line_feeds
 from webapp.records.responses.models import RECORDING_MAX_SECONDS
 from webapp.voice.uploads import RECORDING_MAX_BYTES
+from webapp.web import languages, themes
 from webapp.web.browser_cookies import BrowserCookie
-from webapp.web.languages import CHOICE
 from webapp.web.request_kind import says_in_iframe
-from webapp.web.themes import FIELD as THEME
 
 COOKIE_DAYS = 30
 SESSION_KEY = re.compile(r"[A-Za-z0-9_.-]{22,100}")
@@ -30,7 +29,7 @@ SESSION_KEY = re.compile(r"[A-Za-z0-9_.-]{22,100}")
 
 def new_session_key() -> str:
     """Return a new random key, with its time of creation and a MAC over both."""
-    return _signer(settings().secret_key).sign(secrets.token_urlsafe(24)).decode()
+    return _signer().sign(secrets.token_urlsafe(24)).decode()
 
 
 def remembered_key(share_token: str) -> str | None:
@@ -51,17 +50,8 @@ def forget(response: Response, share_token: str) -> None:
         _cookie(share_token).delete(response)
 
 
-@lru_cache
-def _signer(secret_key: str) -> TimestampSigner:
-    return TimestampSigner(secret_key, salt="respondent")
-
-
-def session_made_at(session_key: str) -> datetime | None:
-    """Return when this key was made, rounded down to the second; None without a valid MAC."""
-    try:
-        return _signer(settings().secret_key).unsign(session_key, return_timestamp=True)[1]
-    except BadSignature:
-        return None
+def _signer() -> TimestampSigner:
+    return TimestampSigner(settings().secret_key, salt="respondent")
 
 
 def _cookie(share_token: str) -> BrowserCookie:
@@ -117,7 +107,9 @@ def read_form_data(share_token: str, *needed: str) -> FormData:
     )
     if not well_formed:
         raise refusal(PageCode.FORM_UNREADABLE)
-    made_at = session_made_at(session_key)
+    made_at: datetime | None = None
+    with suppress(BadSignature):
+        made_at = _signer().unsign(session_key, return_timestamp=True)[1]
     if made_at is None and not read_session(share_token, session_key).started:
         raise refusal(PageCode.SESSION_UNKNOWN)
     remembered = None if says_in_iframe() else remembered_key(share_token)
@@ -165,7 +157,7 @@ def typed_along(field: str) -> str | None:
     Another page hands it back (`draft`), or it was in `field` when a language or colour scheme was
     chosen.
     """
-    chosen = CHOICE in request.form or THEME in request.form
+    chosen = languages.CHOICE in request.form or themes.FIELD in request.form
     return (typed(field) if chosen else "") or typed("draft") or None
 
 
