@@ -10,7 +10,7 @@ from webapp.base.text import TOGETHER, script_of
 from webapp.follow_ups import conduct, messages
 from webapp.follow_ups.leaks import leaks
 from webapp.follow_ups.rules import Decision, Reason, Technique, Thread
-from webapp.follow_ups.text_folding import UNSPACED_LETTERS, folded, spaced, words
+from webapp.follow_ups.text import UNSPACED_LETTERS, folded, spaced, words
 from webapp.records.content.model import PreparedFollowUp
 from webapp.records.languages import PHRASED, recognise
 

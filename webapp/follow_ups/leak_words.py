@@ -8,7 +8,7 @@ from functools import cache
 from itertools import pairwise
 
 from webapp.follow_ups.lexicon import load
-from webapp.follow_ups.text_folding import UNSPACED_LETTERS, folded, words
+from webapp.follow_ups.text import UNSPACED_LETTERS, folded, words
 from webapp.records.languages import frequent_words
 
 ENDING_MAX = 2  # letters of difference between forms of an ordinary word
@@ -20,21 +20,18 @@ ENDINGS = frozenset(
     ة ات ين ون ها ه ك نا ي
     """.split()  # noqa: SIM905
 )
-_LISTS = load("common")
-_WORDS = frozenset(
-    token
-    for name, words in _LISTS.items()
-    if name not in {"german_nouns", "arabic"} and not name.endswith("_talk")
-    for token in folded(words).split()
-)
+_LISTS = {
+    name: frozenset(folded(" ".join(lists.values())).split())
+    for name, lists in load("common").items()
+}
 _ENDINGS = ("", "e", "n", "en", "s", "es", "er", "ern", "se", "sen")
-_NOUNS = frozenset(folded(_LISTS["german_nouns"]).split())
 
 
 def is_common(word: str) -> bool:
     """Return whether the lists have the folded word, or the German noun that it inflects."""
-    return word in _WORDS or any(
-        word.endswith(ending) and word.removesuffix(ending) in _NOUNS for ending in _ENDINGS
+    nouns = _LISTS["german_nouns"]
+    return word in _LISTS["common"] or any(
+        word.endswith(ending) and word.removesuffix(ending) in nouns for ending in _ENDINGS
     )
 
 
@@ -54,9 +51,8 @@ def is_ordinary(word: str) -> bool:
 @cache
 def _ordinary() -> tuple[frozenset[str], frozenset[str]]:
     """Return all ordinary words, and the stems of the long ones."""
-    talk = " ".join(_LISTS.values())
     frequent = " ".join(word for words in frequent_words().values() for word in words)
-    every = frozenset((*folded(f"{talk} {frequent}").split(), *_WORDS, *_NOUNS))
+    every = frozenset(folded(frequent).split()).union(*_LISTS.values())
     long = (word for word in every if len(word) >= STEM_MIN)
     return every, frozenset(form for word in long for form in forms(word, STEM_MIN, ENDING_MAX))
 
@@ -172,11 +168,6 @@ CODED = re.compile("[A-Za-z0-9+/=]{6,}")
 MORSE = re.compile(r"(?:(?:^|[\s/|])[.·•‧\-‐-―−]{1,6}(?=[\s/|]|$)){3,}")  # noqa: RUF001
 
 
-def letters_of(word: str) -> set[str]:
-    """Return the sorted letters of a word, with and without the suffix of Pig Latin."""
-    return {"".join(sorted(each)) for each in (word, SUFFIX.sub("", word))}
-
-
 def decoded(text: str) -> Iterator[str]:
     """Yield the folded plain text of words in hexadecimal, Base32 and Base64."""
     for found in CODED.findall(text):
@@ -192,13 +183,6 @@ _DECODERS: tuple[Callable[[str], bytes], ...] = (
     lambda word: base64.b32decode(word.rstrip("=").upper() + "=" * (-len(word.rstrip("=")) % 8)),
     lambda word: base64.b64decode(word.rstrip("=") + "=" * (-len(word.rstrip("=")) % 4)),
 )
-
-
-def read_across(text: str, tokens: list[str]) -> Iterator[str]:
-    """Yield the first letters of all words, the last letters, and the capitals."""
-    yield "".join(token[0] for token in tokens)
-    yield "".join(token[-1] for token in tokens)
-    yield folded("".join(char for char in text if char.isupper()))
 
 
 ITEM_WORDS = 3

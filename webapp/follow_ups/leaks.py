@@ -14,14 +14,7 @@ from itertools import pairwise
 
 from webapp.follow_ups import leak_words
 from webapp.follow_ups.leak_words import forms, is_common, is_ordinary, prose, spoken_numbers
-from webapp.follow_ups.text_folding import (
-    UNSPACED_LETTERS,
-    folded,
-    spaced,
-    stripped,
-    word_matches,
-    words,
-)
+from webapp.follow_ups.text import UNSPACED_LETTERS, folded, spaced, stripped, word_matches, words
 
 RUN_WORDS = 4
 RUN_LETTERS = 12
@@ -157,7 +150,8 @@ class _Secrets:
         yield (word[::-1] for word in strange)
         yield (word for text in leak_words.decoded(asked.raw) for word in words(text))
         yield _joined(asked.words)
-        for text in leak_words.read_across(asked.raw, asked.words):
+        capitals = folded("".join(filter(str.isupper, asked.raw)))
+        for text in (*("".join(word[at] for word in asked.words) for at in (0, -1)), capitals):
             yield self._inside(text, HIDDEN_NAME_MIN)
         yield self._inside(asked.letters[::-1], BACKWARDS_MIN)
 
@@ -165,7 +159,7 @@ class _Secrets:
         mixed = {"".join(sorted(word)) for word in self._hidden}
         bare = {VOWELS.sub("", word) for word in self._hidden}
         return any(
-            not mixed.isdisjoint(leak_words.letters_of(word))
+            any("".join(sorted(each)) in mixed for each in (word, leak_words.SUFFIX.sub("", word)))
             or (len(word) >= CONSONANTS_MIN and word == VOWELS.sub("", word) in bare)
             for word in strange
         )

@@ -1,7 +1,15 @@
-"""Folding and splitting of texts for look-ups in word lists."""
+"""Folding and splitting of texts: for look-ups in word lists, and for comparisons.
+
+`fold`, `tokens` and `units` are for look-ups; `folded`, `words` and `spaced` are for comparisons:
+they take out the differences that hide a word. Compare two texts only after folding both. Whatever
+`folded` merges in one script (b and β), it merges in both texts, so words of any script stay
+distinct enough.
+"""
 
 import re
 import unicodedata
+from collections.abc import Iterator
+from functools import cache
 from typing import NamedTuple
 
 from webapp.base.text import normalized
@@ -63,14 +71,14 @@ def _plain(text: str) -> str:
     return text.translate(dict.fromkeys(map(ord, dropped)) | _SAME)
 
 
-def words(folded: str) -> list[str]:
+def _words(folded: str) -> list[str]:
     """Return runs of letters and digits; an inner apostrophe or hyphen joins, as in "don't"."""
     return [word for found in _WORD.findall(folded) if (word := found.strip("'-_"))]
 
 
 def tokens(folded: str) -> list[str]:
     """Return words as lists have them: no apostrophes or hyphens, French elisions separate."""
-    return [token for word in words(folded) for token in _split(word)]
+    return [token for word in _words(folded) for token in _split(word)]
 
 
 def tokens_and_marks(folded: str) -> list[str]:
@@ -83,10 +91,10 @@ def tokens_and_marks(folded: str) -> list[str]:
 
 def units(folded: str) -> list[str]:
     """Return the words; in unspaced scripts, one character for each word estimated."""
-    spaced = words(folded)
+    in_words = _words(folded)
     unspaced = [] if folded.isascii() else _UNSPACED.findall(folded)
     estimated = round(len(unspaced) / _CHARS_PER_WORD)
-    return spaced if len(spaced) >= estimated else unspaced[:estimated]
+    return in_words if len(in_words) >= estimated else unspaced[:estimated]
 
 
 def _split(word: str) -> list[str]:
@@ -98,5 +106,96 @@ def _split(word: str) -> list[str]:
 
 def _without_apostrophes(part: str) -> list[str]:
     before, _, after = part.partition("'")
-    spaced = f"{before} {after}" if before in _ELIDED else part
-    return spaced.replace("'", "").split()
+    divided = f"{before} {after}" if before in _ELIDED else part
+    return divided.replace("'", "").split()
+
+
+# invisible characters other than format characters and combining marks: Hangul fillers, the
+# grapheme joiner, variation selectors, tags
+IGNORABLE = (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, *range(0x180B, 0x1810), *range(0xFE00, 0xFE10))
+TAGS = range(0xE0000, 0xE1000)
+
+# Characters that look like a Latin letter, in lower case and without accents. Unicode Technical
+# Standard 39 lists thousands; these are the ones on keyboards.
+LOOK_ALIKES = str.maketrans(
+    dict(zip("авԁеһніјкӏмпорԛгсѕтѵѡԝхуүь", "abdehhijklmnopqrcstvwwxyyb", strict=True))
+    | dict(zip("αβϲεηιϳκμνορςτυχγωζ", "abcenijkmvopstuxywz", strict=True))
+    | dict(zip("օոսհցզռյլ", "onuhgqnjl", strict=True))
+    | dict(zip("ıɑɡłøđħŧɩ", "iaglodhti", strict=True))
+    | dict(zip("ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ", "abcdefghijklmnoprstuvwyz", strict=True))
+    | {"æ": "ae", "œ": "oe"}
+    # enclosed letters and regional indicators
+    | {chr(first + n): chr(97 + n) for first in (0x1F1E6, 0x1F150, 0x1F170) for n in range(26)}
+)
+
+
+def stripped(text: str) -> str:
+    """Return the text without accents and invisible characters, in its original case."""
+    if text.isascii():
+        return text
+    bound = _GROWS * len(text)
+    return normalized("NFKD", text)[:bound].translate(_dropped())
+
+
+def folded(text: str) -> str:
+    """Return the stripped text in lower case, look-alikes as Latin letters, digits as 0 to 9."""
+    lower = stripped(text).casefold()
+    if lower.isascii():
+        return lower
+    return normalized("NFC", lower.translate(LOOK_ALIKES).translate(_digits()))
+
+
+def words(text: str) -> list[str]:
+    """Return runs of letters and digits, with their vowel signs."""
+    return [found[0] for found in word_matches(text)]
+
+
+def word_matches(text: str) -> Iterator[re.Match[str]]:
+    """Yield the matches of the words, with their positions."""
+    return _word().finditer(text.replace("_", " "))
+
+
+def spaced(tokens: list[str]) -> str:
+    """Join the words with a blank around each, so that a substring search finds whole words."""
+    return f" {' '.join(tokens)} "
+
+
+# Thai, Lao, Tibetan, Burmese, Khmer, Japanese, Chinese have no blanks between words
+UNSPACED_LETTERS = re.compile(
+    "[\u0e00-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+"
+)
+
+
+_SCRIPTS_END = 0x20000  # beyond: only Han and symbols
+
+
+@cache
+def _dropped() -> dict[int, None]:
+    """Return format characters, enclosing marks and combining accents, but no vowel signs."""
+    return dict.fromkeys([*(ord(char) for char in _marks() if _is_accent(char)), *IGNORABLE, *TAGS])
+
+
+@cache
+def _word() -> re.Pattern[str]:
+    """Return the pattern of a word: letters, digits and vowel signs. Vowel signs beyond the BMP,
+    which would make it many times slower, divide words of a few ancient scripts.
+    """
+    signs = "".join(char for char in _marks() if char <= "\uffff" and not _is_accent(char))
+    return re.compile(f"[\\w{re.escape(signs)}]+")
+
+
+@cache
+def _digits() -> dict[int, str]:
+    every = map(chr, range(0x80, _SCRIPTS_END))
+    return {ord(char): str(unicodedata.decimal(char)) for char in every if char.isdecimal()}
+
+
+def _marks() -> Iterator[str]:
+    every = map(chr, range(_SCRIPTS_END))
+    return (char for char in every if unicodedata.category(char) in _INVISIBLE)
+
+
+def _is_accent(char: str) -> bool:
+    kind = unicodedata.category(char)
+    return kind in {"Me", "Cf"} or unicodedata.combining(char) > 0
