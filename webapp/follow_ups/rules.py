@@ -136,7 +136,7 @@ def ending(thread: Thread) -> Reason | None:
 def holding(thread: Thread) -> Iterator[content.PreparedFollowUp]:
     """Yield the remaining prepared follow-ups whose conditions hold, in order."""
     if thread.prepared:
-        signs = _signs(thread)
+        signs = signals.Signs(*thread.scripted, thread.language)
         yield from (each for each in thread.prepared if _HOLDS[each["condition"]](signs))
 
 
@@ -192,7 +192,7 @@ def _built_in(thread: Thread) -> Decision:
         return Decision(Reason.NO_PHRASES)
     if not signals.leaves_room(thread.scripted.question, thread.language):
         return Decision(Reason.NOTHING_LEFT)
-    signs = _signs(thread)
+    signs = signals.Signs(*thread.scripted, thread.language)
     if signs.bare_number:
         return Decision(Reason.FACT)
     if signs.silent and not signs.unknown:
@@ -203,10 +203,6 @@ def _built_in(thread: Thread) -> Decision:
     return Decision(
         reason, Technique.ELABORATE, lexicon.load(f"words/{thread.language}")["say_more"]
     )
-
-
-def _signs(thread: Thread) -> signals.Signs:
-    return signals.Signs(*thread.scripted, thread.language)
 
 
 _HOLDS: dict[FollowUpCondition, Callable[[signals.Signs], bool]] = {
