@@ -7,6 +7,7 @@ webapp/web/wakeups.py and no database connection.
 """
 
 import logging
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -36,9 +37,7 @@ BY_SCHEMA = {
     "type": "json_schema",
     "json_schema": {"name": "follow_up", "strict": True, "schema": REPLY_SCHEMA},
 }
-BY_WORDS = "\n\nReply with one JSON object of this JSON schema: " + orjson.dumps(
-    REPLY_SCHEMA
-).decode("ascii")
+BY_WORDS = "\n\nReply with one JSON object of this JSON schema: %s"
 
 log = logging.getLogger("askback.follow_ups")
 
@@ -105,14 +104,12 @@ class ModelBreaker:
         self._lock = threading.Lock()
         self._running = 0
         self._failures = 0
-        self._opened_until: float | None = None
-        self._trying = False
+        self._opened_until: float | None = None  # math.inf while a call tests the service
 
     @property
     def rests(self) -> bool:
         """Whether a call would be refused now because earlier calls failed."""
-        until = self._opened_until
-        return until is not None and (self._trying or self._clock() < until)
+        return self._opened_until is not None and self._clock() < self._opened_until
 
     @contextmanager
     def call(self) -> Iterator[None]:
@@ -126,7 +123,9 @@ class ModelBreaker:
             if self.rests:
                 raise ModelResting("it failed a moment ago")
             self._running += 1
-            trial = self._trying = self._opened_until is not None  # tests the service
+            opened_until = self._opened_until
+            if opened_until is not None:
+                self._opened_until = math.inf
         worked: bool | None = None  # another exception says nothing about the service
         try:
             yield
@@ -135,19 +134,15 @@ class ModelBreaker:
             worked = isinstance(error, ModelRefused)
             raise
         finally:
-            self._settle(trial=trial, worked=worked)
-
-    def _settle(self, *, trial: bool, worked: bool | None) -> None:
-        with self._lock:
-            self._running -= 1
-            if trial:
-                self._trying = False
-            if worked is None or (self._opened_until is not None and not trial):
-                return  # a call from before the breaker opened tells nothing about it now
-            self._failures = 0 if worked else self._failures + 1
-            self._opened_until = None
-            if self._failures >= FAILURES_IN_A_ROW:
-                self._opened_until = self._clock() + REST_SECONDS
+            with self._lock:
+                self._running -= 1
+                # a call from before the breaker opened tells nothing about it now
+                if opened_until is not None or self._opened_until is None:
+                    if worked is not None:
+                        self._failures = 0 if worked else self._failures + 1
+                        fails = self._failures >= FAILURES_IN_A_ROW
+                        opened_until = self._clock() + REST_SECONDS if fails else None
+                    self._opened_until = opened_until
 
 
 def model_breaker() -> ModelBreaker:
@@ -251,11 +246,11 @@ def _ask_chat(messages: ModelMessages, config: Settings, ends: float) -> Reply:
 
 def _chat(messages: ModelMessages, config: Settings, *, plain: bool) -> dict[str, Any]:
     """Return the body of a chat request; the operator's fields win."""
-    extra = config.llm_request_fields
+    extra, shape = config.llm_request_fields, BY_WORDS % orjson.dumps(REPLY_SCHEMA).decode("ascii")
     asked: dict[str, Any] = {
         "model": config.llm_model,
         "messages": [
-            {"role": "system", "content": messages.system + BY_WORDS * plain},
+            {"role": "system", "content": messages.system + shape * plain},
             {"role": "user", "content": messages.user},
         ],
         "response_format": {"type": "json_object"} if plain else BY_SCHEMA,
