@@ -7,18 +7,11 @@ from typing import Any, NamedTuple, cast
 
 import sqlalchemy as sa
 
-from webapp.answers.answer_statements import RECORDINGS_OF_QUESTION
-from webapp.answers.session import (
-    RECORDING_COLUMNS,
-    RecordingShown,
-    not_open,
-    read_open_session,
-    read_session,
-)
+from webapp.answers import answer_statements, session as sessions
+from webapp.answers.session import RecordingShown
 from webapp.answers.steps import QuestionNumber
-from webapp.base import database
+from webapp.base import database, ownership
 from webapp.base.errors import InvalidInput, PageCode, Phrase
-from webapp.base.ownership import delete_in_batches
 from webapp.base.vocabulary import FormStatus, TranscriptState
 from webapp.records.forms import FORM_BYTES_MAX, Form
 from webapp.records.responses.recordings import ObjectDeletion, Recording
@@ -56,21 +49,18 @@ class UploadPlace(NamedTuple):
     key_hash: str
 
 
-def check_upload(share_token: str, session_key: str, at: QuestionNumber) -> UploadPlace:
-    """Return where a recording of this question belongs; called before the upload is read.
+def check_upload(share_token: str, session_key: str, at: QuestionNumber) -> tuple[UploadPlace, str]:
+    """Return where a recording of this question belongs, and the transcriber of its form.
+
+    Called before the upload is read, and again before its row is stored.
 
     raises  NotFound, also for a question never asked; StateConflict `form_closed`,
             `form_completed`, `response_completed`; InvalidInput `voice_unavailable`
     """
-    return _checked(share_token, session_key, at)[0]
-
-
-def _checked(share_token: str, session_key: str, at: QuestionNumber) -> tuple[UploadPlace, str]:
-    """Return the place of an upload and the transcriber of its form."""
-    session = read_open_session(share_token, session_key)
+    session = sessions.read_open_session(share_token, session_key)
     step = session.asked_step(at)
     if session.form.status is not FormStatus.PUBLISHED:
-        raise not_open(session.form.status)
+        raise sessions.not_open(session.form.status)
     if not session.form.may_record:
         raise InvalidInput(
             PageCode.VOICE_UNAVAILABLE,
@@ -90,16 +80,8 @@ def find_upload(place: UploadPlace, upload_key: str) -> RecordingShown | None:
 
 def find_recording(share_token: str, session_key: str, recording_id: str) -> RecordingShown | None:
     """Return a recording of this session, claimed or not."""
-    found = read_session(share_token, session_key).recorded
+    found = sessions.read_session(share_token, session_key).recorded
     return next((each for each in found if each.id == recording_id), None)
-
-
-def prepare_room(
-    place: UploadPlace, size: int, *, address_hash: str | None, bounds: Bounds
-) -> None:
-    """Make room before the object is stored; `add_recording` does it again. Commits."""
-    with database.write_transaction():
-        _make_room(place, size, address_hash, bounds)
 
 
 class Upload(NamedTuple):
@@ -136,7 +118,7 @@ def add_recording(
                 question has the upload key)
     """
     with database.write_transaction():
-        place, transcriber = _checked(share_token, session_key, at)
+        place, transcriber = check_upload(share_token, session_key, at)
         if stored := find_upload(place, upload.upload_key):
             return stored
         _make_room(place, upload.size, upload.address_hash, bounds)
@@ -253,15 +235,15 @@ _LOCK = sa.select(
         for number, name in ((2, "address_hash"), (1, "form_id"), (0, "key_hash"))
     )
 )
-_BY_UPLOAD_KEY = sa.select(*RECORDING_COLUMNS).where(
-    *RECORDINGS_OF_QUESTION, _R.upload_key == sa.bindparam("upload_key")
+_BY_UPLOAD_KEY = sa.select(*sessions.RECORDING_COLUMNS).where(
+    *answer_statements.RECORDINGS_OF_QUESTION, _R.upload_key == sa.bindparam("upload_key")
 )
 
 
 def purge_unclaimed(now: datetime) -> Iterator[int]:
     """Delete recordings that stayed unclaimed for an hour; yields the number of each batch."""
     before = now - timedelta(seconds=UNCLAIMED_KEPT_SECONDS)
-    return delete_in_batches(_RECORDINGS, sa.and_(_IS_FREE, _R.created_at < before))
+    return ownership.delete_in_batches(_RECORDINGS, sa.and_(_IS_FREE, _R.created_at < before))
 
 
 def noted_objects() -> list[str]:

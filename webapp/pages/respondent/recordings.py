@@ -69,7 +69,7 @@ def upload(share_token: str, place: QuestionNumber) -> Response:
     """Store a recording for the question, unless its `recording_key` has stored one."""
     posted = form_data.read_form_data(share_token, "recording_key")
     view = posted_view(share_token, posted)
-    where = uploads.check_upload(share_token, posted.session_key, place)
+    where, _ = uploads.check_upload(share_token, posted.session_key, place)
     release_connections()  # while it waits
     with _AT_ONCE.turn(client_network()):
         if not uploads.find_upload(where, form_data.posted_field("recording_key")):
@@ -194,9 +194,6 @@ def _store(
     if not store.has_room(size):
         raise form_data.refusal(PageCode.RECORDING_NO_ROOM)
     bounds = uploads.Bounds(settings().limit_form_bytes, settings().audio_unclaimed_bytes)
-    uploads.prepare_room(where, size, address_hash=source, bounds=bounds)
-    _erase()
-    release_connections()
     key = f"{where.form_id}/{secrets.token_hex(16)}.{audio.extension}"
     store.put(key, path)
     recording_key = form_data.posted_field("recording_key")
