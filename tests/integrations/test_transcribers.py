@@ -17,13 +17,13 @@ from tests.voice.fake_whisper import fake_whisper
 from tests.voice.speech_engine import Reply, speech_engine, words
 from tests.webapp.test_config import SECRET
 from webapp.base.config import WHISPER, Settings
-from webapp.voice import openai_transcriber, transcription
+from webapp.voice import transcription
 from webapp.voice.audio_inspection import WEBM, NotAudio, TranscriptionFailed
 from webapp.voice.transcription import write_down
 
 BYTES = b"\x1a\x45\xdf\xa3" + bytes(range(256)) * 2000
 JSON = {"Content-Type": "application/json"}
-TOO_LONG = b'{"text": "' + b"a" * (openai_transcriber.ANSWER_MAX_BYTES + 65_536) + b'"}'
+TOO_LONG = b'{"text": "' + b"a" * (transcription.ANSWER_MAX_BYTES + 65_536) + b'"}'
 PACKED = gzip.compress(orjson.dumps({"text": "a" * 50_000_000}))
 JUNK = (
     *(b"", b"\x00\xff\xfe{", b"[]", b"null", b'"Ben did."', b"{}", b'{"text": 5}'),
@@ -126,7 +126,7 @@ def test_a_refusal_is_told_by_its_status_and_neither_followed_nor_asked_again(
 def test_a_late_answer_is_given_up(
     ask: Ask, monkeypatch: pytest.MonkeyPatch, bound: str, reply: Reply
 ) -> None:
-    monkeypatch.setattr(openai_transcriber, bound, 0.4)
+    monkeypatch.setattr(transcription, bound, 0.4)
     began = time.monotonic()
 
     assert failure(ask, reply)

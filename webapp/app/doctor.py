@@ -16,8 +16,9 @@ from webapp.events.due import read_queue_state
 from webapp.events.subscriptions import count_sealed_otherwise
 from webapp.records.accounts.models import Account
 from webapp.records.follow_ups import ModelOutcome, count_outcomes
-from webapp.voice.audio_inspection import AudioBusy, unconfined
+from webapp.voice.audio_inspection import unconfined
 from webapp.voice.audio_store import AudioStoreUnavailable, audio_store
+from webapp.voice.child_process import ChildBusy
 from webapp.voice.transcripts import read_unheard
 from webapp.voice.uploads import read_backlog
 from webapp.web.health import redis_state
@@ -164,7 +165,7 @@ def _audio_child() -> Finding:
     try:
         lacks = unconfined()
         found = LACKS.format(lacks) if lacks else "confined by Landlock, seccomp and limits"
-    except AudioBusy as error:
+    except ChildBusy as error:
         lacks, found = "an answer", str(error)
     return Finding(not lacks, f"the process that opens recordings: {found}")
 

@@ -7,7 +7,6 @@ and half a gigabyte. It can open no file or connection, and start or signal no p
 (`confinement`).
 """
 
-import logging
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -15,15 +14,13 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, NamedTuple, TypeVar
 
-from webapp.voice.child_process import Answer, ChildBusy, ChildFailed, ChildKilled, ChildProcess
+from webapp.voice.child_process import Answer, ChildKilled, ChildProcess
 
 LOOK_SECONDS = 10.0
 LEVELS = re.compile(r"[0-9]{64}")
 HEAD_BYTES = 64  # enough to detect the format
 
 T = TypeVar("T")
-
-log = logging.getLogger("askback.audio")
 
 
 class AudioFormat(NamedTuple):
@@ -55,10 +52,6 @@ class NotPlain(NotAudio):
 
 class NotPicture(Exception):
     """The file is not an acceptable picture, or it is broken or too large."""
-
-
-class AudioBusy(Exception):
-    """The file was not inspected: too many requests wait for the child, or it cannot start."""
 
 
 class TranscriptionFailed(Exception):
@@ -139,7 +132,7 @@ def sniff_file(path: Path) -> AudioFormat:
 
 def inspect(path: Path, audio: AudioFormat) -> int:
     """Return the duration in milliseconds, at least 1, of a file with one audio track and nothing
-    else. Raises NotPlain, NotAudio, AudioBusy, OSError.
+    else. Raises NotPlain, NotAudio, ChildBusy, OSError.
     """
     if audio not in PLAIN:
         raise NotPlain(audio.media_type)
@@ -148,7 +141,7 @@ def inspect(path: Path, audio: AudioFormat) -> int:
 
 
 def look(path: Path, audio: AudioFormat) -> Look:
-    """Decode the recording and measure it. Raises NotAudio, AudioBusy, OSError."""
+    """Decode the recording and measure it. Raises NotAudio, ChildBusy, OSError."""
     with _named_failures(), path.open("rb") as file:
         answer = _ask("look", audio.demuxer, file)
         levels = str(answer["levels"])
@@ -160,7 +153,7 @@ def look(path: Path, audio: AudioFormat) -> Look:
 def to_pcm(path: Path, audio: AudioFormat, out: IO[bytes]) -> None:
     """Write the first audio track into the open file `out` as WAV: 16 kHz, one channel, 16 bits.
 
-    Raises NotAudio, AudioBusy, OSError.
+    Raises NotAudio, ChildBusy, OSError.
     """
     with _named_failures(), path.open("rb") as file:
         _ask("to_pcm", audio.demuxer, file, out)
@@ -169,7 +162,7 @@ def to_pcm(path: Path, audio: AudioFormat, out: IO[bytes]) -> None:
 def redraw(content: bytes) -> bytes:
     """Return an uploaded picture as a PNG without metadata, at most 192 pixels a side and 148 kB.
 
-    Raises NotPicture, AudioBusy, OSError.
+    Raises NotPicture, ChildBusy, OSError.
     """
     demuxer = _by_head(content, PICTURE_HEADS)
     if demuxer is None:
@@ -187,9 +180,8 @@ def redraw(content: bytes) -> bytes:
 
 
 def unconfined() -> str:
-    """Return what this machine lacks to confine the child, "" for nothing. Raises AudioBusy."""
-    with _named_failures():
-        return str(child.start()["lacks"])
+    """Return what this machine lacks to confine the child, "" for nothing. Raises ChildBusy."""
+    return str(child.start()["lacks"])
 
 
 def _ask(question: str, demuxer: str, file: IO[bytes], out: IO[bytes] | None = None) -> Answer:
@@ -207,8 +199,3 @@ def _named_failures() -> Iterator[None]:
         yield
     except (ChildKilled, KeyError, TypeError, ValueError) as error:  # killed or compromised
         raise NotAudio(str(error)) from error
-    except ChildBusy as error:
-        raise AudioBusy(str(error)) from error
-    except ChildFailed as error:
-        log.error("audio cannot be opened: %s", error)
-        raise AudioBusy(str(error)) from error

@@ -28,7 +28,6 @@ from weakref import WeakValueDictionary
 
 Request: TypeAlias = Mapping[str, str | float]
 Answer: TypeAlias = dict[str, str | int | bool]
-Work: TypeAlias = Callable[[Request, Sequence[int]], Answer]
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = "webapp.voice.child_process"
@@ -47,10 +46,10 @@ log = logging.getLogger("askback.children")
 
 
 class ChildBusy(Exception):
-    """Too many requests wait, or this one waited for too long."""
+    """There was no attempt: too many requests wait, or this one waited for too long."""
 
 
-class ChildFailed(Exception):
+class ChildFailed(ChildBusy):
     """The child could not be started; the message says why."""
 
 
@@ -211,7 +210,9 @@ class _Running:
             ready = None
         if ready is None or "failed" in ready:
             self.end()
-            raise ChildFailed(str(ready["failed"]) if ready else "it did not start")
+            reason = str(ready["failed"]) if ready else "it did not start"
+            log.error("%s cannot be started: %s", command[-2], reason)
+            raise ChildFailed(reason)
         self.ready = ready
 
     def ask(self, request: Request, files: Sequence[int], seconds: float) -> Answer | None:
@@ -284,7 +285,7 @@ def main(module_name: str, idle_seconds: float) -> None:
             _serve(channel, module.answer)
 
 
-def _serve(channel: socket.socket, work: Work) -> None:
+def _serve(channel: socket.socket, work: Callable[[Request, Sequence[int]], Answer]) -> None:
     """Answer requests until the channel times out. A request that exceeds its time ends the process
     at once.
     """

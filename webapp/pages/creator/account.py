@@ -20,7 +20,8 @@ from webapp.pages.creator.request import acting, creator_id, limit_writes, requi
 from webapp.pages.fragments import as_picture, go_to
 from webapp.records import audit, drafts, forms
 from webapp.records.accounts import browser_sessions, credentials, models
-from webapp.voice.audio_inspection import AudioBusy, NotPicture, redraw
+from webapp.voice.audio_inspection import NotPicture, redraw
+from webapp.voice.child_process import ChildBusy
 
 PAGE = "/account"
 NO_PICTURE = (
@@ -69,8 +70,8 @@ def change_picture() -> ResponseReturnValue:
         file.seek(0)  # the request may run a second time, after a deadlock
     try:
         form_settings.set_picture(creator_id(), redraw(file.read() if file else b""))
-    except (NotPicture, AudioBusy) as failure:
-        is_busy = isinstance(failure, AudioBusy)
+    except (NotPicture, ChildBusy) as failure:
+        is_busy = isinstance(failure, ChildBusy)
         said = NOT_NOW if is_busy else NO_PICTURE
         page = show(InvalidInput(ErrorCode.VALIDATION_FAILED, *said, field="picture"))
         return page, HTTPStatus.SERVICE_UNAVAILABLE if is_busy else HTTPStatus.UNPROCESSABLE_ENTITY

@@ -128,7 +128,6 @@ def hand_back(share_token: str, recording_id: str) -> Response:
 
 
 @bp.errorhandler(AudioStoreUnavailable)
-@bp.errorhandler(audio_inspection.AudioBusy)
 @bp.errorhandler(ChildBusy)
 @bp.errorhandler(OSError)
 def away(error: Exception) -> Response:
@@ -226,7 +225,7 @@ def _measure(file: FileStorage | None) -> tuple[Path, audio_inspection.AudioForm
     """Return path, format and milliseconds of a file; values from the client are not trusted.
 
     raises  InvalidInput `recording_missing`, `recording_too_large`, `recording_too_long`,
-            `recording_not_audio`; AudioBusy, OSError
+            `recording_not_audio`; ChildBusy, OSError
     """
     uploaded: object = file.stream if file else None
     if not isinstance(uploaded, UploadedFile) or not uploaded.size:

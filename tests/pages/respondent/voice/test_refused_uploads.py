@@ -17,9 +17,8 @@ from webapp.pages.respondent import recordings
 from webapp.records.forms import Form
 from webapp.records.responses.recordings import ObjectDeletion
 from webapp.voice import audio_inspection, uploads
-from webapp.voice.audio_inspection import AudioBusy
 from webapp.voice.audio_store import AudioStoreUnavailable, FolderStore
-from webapp.voice.child_process import Clients
+from webapp.voice.child_process import ChildBusy, Clients
 from webapp.web import form_body_limits
 
 
@@ -35,7 +34,7 @@ def no_store(patch: pytest.MonkeyPatch) -> None:
 
 
 def no_child(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(audio_inspection, "inspect", raising(AudioBusy("all busy")))
+    patch.setattr(audio_inspection, "inspect", raising(ChildBusy("all busy")))
 
 
 def full_disk(patch: pytest.MonkeyPatch) -> None:
