@@ -12,24 +12,18 @@ import resource
 import time
 import wave
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from fractions import Fraction
 from itertools import chain
-from typing import TYPE_CHECKING, BinaryIO, NoReturn, cast
+from typing import Any, BinaryIO, NoReturn, cast
 
 import av
-from av.audio.frame import AudioFrame
-from av.audio.stream import AudioStream
-from av.container.input import InputContainer
+from av.container import InputContainer
 from av.filter import Graph
-from av.video.frame import VideoFrame
 
 from webapp.voice import voice_activity
 from webapp.voice.child_process import FILES_MAX, Answer, Request, give_way
 from webapp.voice.confinement import confine
-
-if TYPE_CHECKING:
-    from _typeshed import ReadableBuffer, WriteableBuffer
 
 MEMORY_BYTES = 512 * 1024**2
 NICE = 5
@@ -100,7 +94,7 @@ def _import_all() -> None:
     file.seek(0)
     with _opened(file, "wav") as container:
         list(_voice_band(container, _track(container)))
-    picture = _encoded(VideoFrame(2, 2, "rgba"))
+    picture = _encoded(av.VideoFrame(2, 2, "rgba"))
     _redrawn(io.BytesIO(picture), "png_pipe")
 
 
@@ -128,10 +122,10 @@ class _File(io.RawIOBase):
 
     writable = seekable = readable
 
-    def readinto(self, buffer: "WriteableBuffer") -> int:
+    def readinto(self, buffer: Any) -> int:
         return os.readv(self._descriptor, [buffer])
 
-    def write(self, data: "ReadableBuffer") -> int:
+    def write(self, data: Any) -> int:
         return os.write(self._descriptor, data)
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
@@ -183,7 +177,7 @@ def _redrawn(file: BinaryIO, demuxer: str) -> bytes:
         return _encoded(frame.reformat(width, height, "rgba"))
 
 
-def _encoded(frame: VideoFrame) -> bytes:
+def _encoded(frame: av.VideoFrame) -> bytes:
     encoder = av.CodecContext.create("png", "w")
     encoder.width, encoder.height, encoder.pix_fmt = frame.width, frame.height, "rgba"
     encoder.time_base, encoder.thread_count = Fraction(1, 25), 1
@@ -191,31 +185,27 @@ def _encoded(frame: VideoFrame) -> bytes:
     return b"".join(bytes(packet) for packet in (*encoder.encode(frame), *encoder.encode(None)))
 
 
-@contextmanager
-def _opened(
-    file: BinaryIO, demuxer: str, decoders: Sequence[str] = DECODERS
-) -> Iterator[InputContainer]:
+def _opened(file: BinaryIO, demuxer: str, decoders: Sequence[str] = DECODERS) -> InputContainer:
     options = {
         "protocol_whitelist": "",
         "format_whitelist": demuxer,
         "codec_whitelist": ",".join(decoders),
     }
-    with av.open(
+    return av.open(
         file,
         "r",
         format=demuxer,
         container_options=options,
         metadata_errors="replace",
         io_open=_open_no_other,
-    ) as container:
-        yield container
+    )
 
 
 def _open_no_other(url: str, flags: int, options: dict[str, str]) -> NoReturn:
     raise Refused("it names another file")
 
 
-def _track(container: InputContainer) -> AudioStream:
+def _track(container: InputContainer) -> av.AudioStream:
     """Return the first audio track in a known codec; raises Refused."""
     for track in container.streams.audio:
         codec = track.codec_context
@@ -226,7 +216,7 @@ def _track(container: InputContainer) -> AudioStream:
     raise Refused("no track of sound with the codec, sampling rate and channels of a recording")
 
 
-def _require_plain(container: InputContainer, track: AudioStream) -> None:
+def _require_plain(container: InputContainer, track: av.AudioStream) -> None:
     if len(container.streams) > 1:
         raise NotPlain("it holds something other than one track of sound")
     plain = PLAIN_PCM if container.format.name == "wav" else PLAIN_CODECS
@@ -234,7 +224,7 @@ def _require_plain(container: InputContainer, track: AudioStream) -> None:
         raise NotPlain("a codec that not every browser plays")
 
 
-def duration_ms(container: InputContainer, track: AudioStream, size: int) -> int:
+def duration_ms(container: InputContainer, track: av.AudioStream, size: int) -> int:
     """Return the duration by the packets, not the headers: their time span or their sum, if longer.
 
     A recorder that was cut off writes no duration. Raises Refused for a file without sound, and for
@@ -270,7 +260,7 @@ def _require_no_other_type(file: BinaryIO) -> None:
             raise Refused("something else as well")
 
 
-def _decoded(packet: "av.Packet[AudioStream]") -> list[AudioFrame]:
+def _decoded(packet: "av.Packet[av.AudioStream]") -> list[av.AudioFrame]:
     """Return the frames of a packet; none if it is damaged."""
     try:
         return packet.decode()
@@ -280,7 +270,7 @@ def _decoded(packet: "av.Packet[AudioStream]") -> list[AudioFrame]:
         return []
 
 
-def _frames(container: InputContainer, track: AudioStream) -> Iterator[AudioFrame]:
+def _frames(container: InputContainer, track: av.AudioStream) -> Iterator[av.AudioFrame]:
     """Yield the decoded frames, MAX_SECONDS at most, without damaged packets.
 
     It also skips frames whose rate is out of range: at one hertz, a frame would last for hours.
@@ -296,13 +286,13 @@ def _frames(container: InputContainer, track: AudioStream) -> Iterator[AudioFram
             return
 
 
-def _voice_band(container: InputContainer, track: AudioStream) -> Iterator[bytes]:
+def _voice_band(container: InputContainer, track: av.AudioStream) -> Iterator[bytes]:
     highpass = ("highpass", f"f={voice_activity.HIGHPASS_HZ}")
     return _converted(_frames(container, track), voice_activity.RATE, highpass)
 
 
 def _converted(
-    frames: Iterable[AudioFrame], rate: int, *filters: tuple[str, str]
+    frames: Iterable[av.AudioFrame], rate: int, *filters: tuple[str, str]
 ) -> Iterator[bytes]:
     """Yield mono 16-bit samples at `rate`; the input format may change between frames."""
     graph, made_for = None, None
@@ -320,7 +310,7 @@ def _converted(
         yield from _pulled(graph)
 
 
-def _graph(frame: AudioFrame, rate: int, filters: Sequence[tuple[str, str]]) -> Graph:
+def _graph(frame: av.AudioFrame, rate: int, filters: Sequence[tuple[str, str]]) -> Graph:
     graph = Graph()
     graph.threads = 1
     source = graph.add_abuffer(
@@ -338,7 +328,7 @@ def _graph(frame: AudioFrame, rate: int, filters: Sequence[tuple[str, str]]) -> 
 def _pulled(graph: Graph) -> Iterator[bytes]:
     with suppress(av.error.BlockingIOError, av.error.EOFError):
         while True:
-            frame = cast(AudioFrame, graph.pull())
+            frame = cast(av.AudioFrame, graph.pull())
             yield bytes(frame.planes[0])[: frame.samples * SAMPLE_BYTES]
 
 

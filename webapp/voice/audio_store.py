@@ -17,16 +17,12 @@ from io import FileIO
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
+from typing import IO, Any, NamedTuple, TypeAlias
 
 from flask import Flask, current_app
 
 from webapp.base.config import Settings
 from webapp.base.data_folder import RECORDINGS, open_folder, spool_folder, sync
-
-if TYPE_CHECKING:
-    from obstore import GetOptions
-    from obstore.store import RetryConfig, S3Store
 
 CHUNK_BYTES = 256 * 1024  # in memory at a time, of an object in a folder
 PART_BYTES = 5 * 1024**2  # of an upload to a bucket: the minimum of S3, except for the last part
@@ -163,12 +159,13 @@ class BucketStore(_Store):
     """Objects of a bucket; obstore reads the usual AWS_ variables of the environment."""
 
     @cached_property
-    def _objects(self) -> "S3Store":
+    def _objects(self) -> Any:
         from obstore.store import S3Store
 
         timeout = timedelta(seconds=RETRY_SECONDS)
-        retries: RetryConfig = {"max_retries": RETRIES, "retry_timeout": timeout}
-        return S3Store.from_url(self.place, retry_config=retries)
+        return S3Store.from_url(
+            self.place, retry_config={"max_retries": RETRIES, "retry_timeout": timeout}
+        )
 
     def put(self, key: str, path: Path) -> None:
         """Give up after PUT_SECONDS; an object that arrives later has no row, and is erased."""
@@ -181,17 +178,17 @@ class BucketStore(_Store):
     def read(self, key: str, start: int, end: int) -> ObjectPart:
         """Fetch all bytes before returning: a slow reader would outlast the connection."""
         with _storage_failures(), TemporaryFile(dir=spool_folder(self._data_folder)) as file:
-            self._fetch(key, file, range=(start, end))
+            self._fetch(key, file, {"range": (start, end)})
             return ObjectPart(os.dup(file.fileno()), 0, end - start)
 
     def copy_to(self, key: str, path: Path) -> None:
         with _storage_failures(), path.open("wb") as file:
             self._fetch(key, file)
 
-    def _fetch(self, key: str, file: IO[bytes], **options: Any) -> None:
+    def _fetch(self, key: str, file: IO[bytes], options: Any = None) -> None:
         import obstore
 
-        found = obstore.get(self._objects, key, options=cast("GetOptions", options))
+        found = obstore.get(self._objects, key, options=options)
         for chunk in found.stream(min_chunk_size=CHUNK_BYTES):
             file.write(chunk)
         file.flush()

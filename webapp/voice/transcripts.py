@@ -6,24 +6,21 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from webapp.base import database
-from webapp.base.errors import ErrorCode, NotFound, PageCode, StateConflict
+from webapp.base import database, errors
 from webapp.base.text import token_hash
 from webapp.base.vocabulary import ON_THIS_SERVER, TranscriptState
-from webapp.records.forms import Form, form_of, owned_form
-from webapp.records.languages import language_of_content, language_to_ask_in
-from webapp.records.responses.counters import spend_transcription
-from webapp.records.responses.models import SPOKEN_ANSWER_MAX_CHARS, Answer
-from webapp.records.responses.recordings import Recording
+from webapp.records import forms, languages
+from webapp.records.forms import Form
+from webapp.records.responses import counters, models, recordings
 
-LEASE_SECONDS = 60  # of an attempt; renewed while it runs
+LEASE = timedelta(seconds=60)  # of an attempt; renewed while it runs
 RETRY_SECONDS = (30, 300)  # after the first attempt and the second
 MAX_ATTEMPTS = len(RETRY_SECONDS) + 1
 ASKED_SECONDS = 10  # a page counts as asking this long; its script asks for eight
 LOOKED_AT = 64  # rows of one sweep
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
-_R = Recording
+_R = recordings.Recording
 
 
 class Claimed(NamedTuple):
@@ -61,10 +58,11 @@ def claim(*, now: datetime) -> Claimed | None:
         found = database.execute(_NEXT, moment=now).first()
         if found is None:
             return None
-        lease = {"attempts": _R.attempts + 1, "lease_until": _lease_end(now)}
+        lease = {"attempts": _R.attempts + 1, "lease_until": now + LEASE}
         database.execute(sa.update(_R).where(_R.id == found.id).values(lease))
-    of_form = language_of_content(form_of(found))
-    return Claimed._make([*found[: len(Claimed._fields) - 1], language_to_ask_in(of_form, "")])
+    of_form = languages.language_of_content(forms.form_of(found))
+    hint = languages.language_to_ask_in(of_form, "")
+    return Claimed._make([*found[: len(Claimed._fields) - 1], hint])
 
 
 def read_steps(*, now: datetime) -> list[str]:
@@ -90,7 +88,7 @@ def release_expired(*, now: datetime) -> None:
 
 def renew(claimed: Claimed, *, now: datetime) -> bool:
     """Renew the lease; False if it was lost or the recording is gone. Commits."""
-    return _update(claimed, lease_until=_lease_end(now))
+    return _update(claimed, lease_until=now + LEASE)
 
 
 def note_look(claimed: Claimed, levels: str) -> None:
@@ -110,7 +108,7 @@ def spend_minutes(claimed: Claimed, *, of_form: int, of_server: int, now: dateti
     False if a quota is used up: the attempt is not counted, and the recording waits until the next
     day if it is part of an answer, else until an answer claims it.
     """
-    if spend_transcription(
+    if counters.spend_transcription(
         claimed.form_id,
         claimed.address_hash,
         claimed.duration_ms,
@@ -130,8 +128,8 @@ def spend_minutes(claimed: Claimed, *, of_form: int, of_server: int, now: dateti
 
 def settle_written(claimed: Claimed, heard: str, *, now: datetime) -> None:
     """Store the transcript as text that every database accepts; silence if it is empty. Commits."""
-    text = UNSTORABLE.sub("\ufffd", heard[: SPOKEN_ANSWER_MAX_CHARS * 2])
-    text = text.replace("\r\n", "\n").replace("\r", "\n").strip()[:SPOKEN_ANSWER_MAX_CHARS]
+    text = UNSTORABLE.sub("\ufffd", heard[: models.SPOKEN_ANSWER_MAX_CHARS * 2])
+    text = text.replace("\r\n", "\n").replace("\r", "\n").strip()[: models.SPOKEN_ANSWER_MAX_CHARS]
     settle(claimed, TranscriptState.DONE if text else TranscriptState.SILENT, text, now=now)
 
 
@@ -172,10 +170,6 @@ def _update(claimed: Claimed, **values: Any) -> bool:
         return bool(database.execute(sa.update(_R).where(held).values(values)).rowcount)
 
 
-def _lease_end(now: datetime) -> datetime:
-    return now + timedelta(seconds=LEASE_SECONDS)
-
-
 def try_again(
     account_id: str, form_id: str, attachment_id: str, *, transcriber: str, now: datetime
 ) -> None:
@@ -192,32 +186,32 @@ def try_again(
         found = database.execute(
             sa.select(_R.transcript_state, _R.transcriber)
             .join(Form, Form.id == _R.form_id)
-            .join(Answer, Answer.id == _R.answer_id)
+            .join(models.Answer, models.Answer.id == _R.answer_id)
             .where(
                 _R.id == attachment_id,
-                owned_form(account_id, form_id),
-                Answer.superseded.is_(False),
+                forms.owned_form(account_id, form_id),
+                models.Answer.superseded.is_(False),
             )
             .with_for_update(of=_R)
         ).first()
         if found is None:
-            raise NotFound(
-                ErrorCode.NOT_FOUND,
+            raise errors.NotFound(
+                errors.ErrorCode.NOT_FOUND,
                 "There is no such recording.",
                 "It may have been replaced or withdrawn by the person who spoke.",
             )
         if found.transcript_state is TranscriptState.WAITING:
             return
         if found.transcript_state is not TranscriptState.FAILED:
-            raise StateConflict(
-                PageCode.TRANSCRIPT_SETTLED,
+            raise errors.StateConflict(
+                errors.PageCode.TRANSCRIPT_SETTLED,
                 "This recording did not fail to be written down.",
                 "There is nothing to try again.",
             )
         if found.transcriber != transcriber:
             named = {ON_THIS_SERVER: "this server"}.get(found.transcriber, found.transcriber)
-            raise StateConflict(
-                PageCode.TRANSCRIBER_CHANGED,
+            raise errors.StateConflict(
+                errors.PageCode.TRANSCRIBER_CHANGED,
                 f"The page named {named} as who writes it down, which is no longer so.",
                 "Listen to the recording instead.",
             )

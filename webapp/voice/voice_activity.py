@@ -47,7 +47,10 @@ def frame_levels(chunks: Iterable[bytes]) -> Iterator[float]:
 
 def is_voiced(levels: Sequence[float]) -> bool:
     """Return whether FRAMES_IN_A_ROW frames are LOUD, or clearly above the softest tenth."""
-    threshold = min(LOUD, max(FAINTEST, _floor(levels) + ABOVE_FLOOR))
+    # without the frames before the microphone started
+    heard = sorted(dropwhile(lambda level: level < DIGITAL_SILENCE, levels))
+    floor = heard[len(heard) // 10] if heard else NOTHING
+    threshold = min(LOUD, max(FAINTEST, floor + ABOVE_FLOOR))
     thresholds = chain(repeat(LOUD, SETTLING_FRAMES), repeat(threshold))
     runs = groupby(map(gt, levels, thresholds))
     return any(above and len(list(run)) >= FRAMES_IN_A_ROW for above, run in runs)
@@ -62,17 +65,8 @@ def level_curve(levels: Sequence[float]) -> str:
     cuts = [step * count // STEPS for step in range(STEPS + 1)]
     steps = [_mean(stretched[cuts[i] : cuts[i + 1]]) for i in range(STEPS)]
     loudest = max(LOUDEST_AT_LEAST, *steps)
-    return "".join(str(_digit(level - loudest)) for level in steps)
-
-
-def _digit(below: float) -> int:
-    return max(0, round(DIGITS * (1 + below / RANGE)))
-
-
-def _floor(levels: Sequence[float]) -> float:
-    """Return the level of the softest tenth, ignoring frames before the microphone started."""
-    heard = sorted(dropwhile(lambda level: level < DIGITAL_SILENCE, levels))
-    return heard[len(heard) // 10] if heard else NOTHING
+    digits = (round(DIGITS * (1 + (level - loudest) / RANGE)) for level in steps)
+    return "".join(str(max(0, digit)) for digit in digits)
 
 
 def _mean(levels: Sequence[float]) -> float:

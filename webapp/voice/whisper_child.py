@@ -1,7 +1,7 @@
 """The child process of `transcription`: runs faster-whisper."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
 from faster_whisper import WhisperModel
@@ -35,16 +35,12 @@ def _words(engine: WhisperModel, language: str, samples: int) -> str:
         segments, _ = engine.transcribe(
             file, language=known, vad_filter=True, condition_on_previous_text=False
         )
-        return _joined(segment.text for segment in segments)[:MAX_CHARS].strip()
-
-
-def _joined(texts: Iterable[str]) -> str:
-    joined = ""
-    for text in texts:
-        joined += text
-        if len(joined) >= MAX_CHARS:
-            break
-    return joined
+        text = ""
+        for segment in segments:  # each is transcribed when it is asked for
+            text += segment.text
+            if len(text) >= MAX_CHARS:
+                break
+        return text[:MAX_CHARS].strip()
 
 
 @lru_cache(maxsize=1)
