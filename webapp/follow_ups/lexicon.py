@@ -5,7 +5,7 @@ import tomllib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -41,7 +41,8 @@ class WordList:
     def __init__(self, phrases: str, parts: str = "") -> None:
         self._known: defaultdict[str, list[tuple[Slot, ...]]] = defaultdict(list)
         for phrase in filter(str.strip, re.split("[,\n]", phrases)):
-            for first, *others in _patterns(phrase):
+            for choice in product(*map(_choices, phrase.split())):
+                first, *others = chain.from_iterable(choice)
                 for token in first:
                     self._known[token].append(tuple(others))
         self._parts = [  # with a blank at the beginning or end of a word
@@ -85,24 +86,18 @@ def _ends(slots: Sequence[Slot], text: Sequence[str], at: int) -> Iterator[int]:
     yield at
 
 
-def _patterns(phrase: str) -> Iterator[list[Slot]]:
-    """Yield the tokens for each position; words of several tokens yield patterns of their own."""
-    for choice in product(*map(_choices, phrase.split())):
-        yield [slot for slots in choice for slot in slots]
-
-
 @cache  # many phrases share sets of words, and folding is most of the cost of reading a list
 def _choices(written: str) -> list[tuple[Slot, ...]]:
+    """Return the tokens at each position: those of all single words, and of each other word."""
     if written in {ANY, GAP}:
         return [(_ANY if written == ANY else _GAP,)]
-    found = [_tokens_of(part) for part in written.split("/")]
+    found = [
+        [part] if part in {START, END, MARK} else tokens(fold(part.replace("_", " ")))
+        for part in written.split("/")
+    ]
     single = Slot(part[0] for part in found if len(part) == 1)
     several = [tuple(Slot({token}) for token in part) for part in found if len(part) > 1]
     return [(single,), *several] if single else several
-
-
-def _tokens_of(part: str) -> list[str]:
-    return [part] if part in {START, END, MARK} else tokens(fold(part.replace("_", " ")))
 
 
 _SET = re.compile(r"\{(\w+)\}")
