@@ -175,13 +175,9 @@ def similarity(one: str, other: str) -> float:
 
     It takes linear time; a longest common subsequence takes quadratic time.
     """
-    return max(map(_dice, _features(one), _features(other)))
-
-
-def _features(question: str) -> tuple[Counter[str], Counter[str]]:
-    found = _words(question[:COMPARED_MAX_CHARS])
-    text = spaced(found)
-    return Counter(found), Counter(map("".join, pairwise(text)))
+    found = [_words(text[:COMPARED_MAX_CHARS]) for text in (one, other)]
+    pairs = (Counter(map("".join, pairwise(spaced(each)))) for each in found)
+    return max(_dice(*map(Counter, found)), _dice(*pairs))
 
 
 def _dice(one: Counter[str], other: Counter[str]) -> float:

@@ -121,7 +121,7 @@ def ending(thread: Thread) -> Reason | None:
     None if a question may follow. Checks the words of all six languages.
     """
     question, text = thread.last
-    if signals.is_empty(text):
+    if not any(map(str.isalnum, text)):
         return Reason.EMPTY
     if signals.is_sensitive(text):
         return Reason.SENSITIVE

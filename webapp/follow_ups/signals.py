@@ -31,7 +31,7 @@ _BREAKS = re.compile(r"[;\n•]|(?:^|\s)\(?\d\)")
 
 
 class Signs:
-    """Signs of a non-empty answer, each computed on first use.
+    """Signs of a non-empty answer.
 
     silent   the answer is a non-answer: "none", "I do not know"; `unknown` is only the latter
     yes, no  the answer begins with yes or no
@@ -42,6 +42,9 @@ class Signs:
     def __init__(self, question: str, text: str, language: str) -> None:
         self._question, self._language = question, language  # language "" if unknown
         self._answer = read(text)
+        folded, words = self._answer.folded, len(self._answer.units)
+        self.short = words <= SHORT_WORDS
+        self.bare_number = words <= NUMBER_WORDS and any(map(str.isdigit, folded))
 
     @cached_property
     def silent(self) -> bool:
@@ -63,17 +66,21 @@ class Signs:
         return self._begins == {"no"} and not self.unknown
 
     @property
-    def short(self) -> bool:
-        return len(self._answer.units) <= SHORT_WORDS
-
-    @property
-    def bare_number(self) -> bool:
-        few = len(self._answer.units) <= NUMBER_WORDS
-        return few and any(map(str.isdigit, self._answer.folded))
-
-    @property
     def several(self) -> bool:
-        return _names_several(self._answer.folded)
+        """Whether two or more parts look like items of a list: few words, and no clause.
+
+        Parts between semicolons, bullets and line ends may be longer.
+        """
+        text = _AND_THE.sub("و ", _IN_NUMBER.sub("", self._answer.folded))
+        if sum(_is_item(tokens(part)) for part in _BREAKS.split(text)) > 1:
+            return True
+        parts: list[list[str]] = [[]]
+        for token in tokens_and_marks(text):
+            if token == MARK or _stands_in("joiners", [token]):
+                parts.append([])
+            else:
+                parts[-1].append(token)
+        return sum(len(part) <= ITEM_WORDS and _is_item(part) for part in parts) > 1
 
     @cached_property
     def _begins(self) -> set[str]:
@@ -87,11 +94,6 @@ class Signs:
                 if lexicon["no"].is_in(said) or lexicon["no"].is_in(last):
                     found.add("no")
         return found
-
-
-def is_empty(answer: str) -> bool:
-    """Return whether the answer has neither a letter nor a digit."""
-    return not any(map(str.isalnum, answer))
 
 
 def is_junk(answer: Reading) -> bool:
@@ -167,23 +169,6 @@ def _without_fillers(found: list[str], lexicon: Lexicon) -> list[str]:
 def _without_first_fillers(found: list[str], lexicon: Lexicon) -> list[str]:
     fillers = lexicon["fillers"]
     return [*dropwhile(lambda item: item == MARK or any(fillers.ends([item], 0)), found)]
-
-
-def _names_several(folded: str) -> bool:
-    """Return whether two or more parts look like items of a list: few words, and no clause.
-
-    Parts between semicolons, bullets and line ends may be longer.
-    """
-    text = _AND_THE.sub("و ", _IN_NUMBER.sub("", folded))
-    if sum(_is_item(tokens(part)) for part in _BREAKS.split(text)) > 1:
-        return True
-    parts: list[list[str]] = [[]]
-    for token in tokens_and_marks(text):
-        if token == MARK or _stands_in("joiners", [token]):
-            parts.append([])
-        else:
-            parts[-1].append(token)
-    return sum(len(part) <= ITEM_WORDS and _is_item(part) for part in parts) > 1
 
 
 def _is_item(part: list[str]) -> bool:
