@@ -85,7 +85,7 @@ ERASURES: tuple[Work, ...] = (
 
 def count_without_object() -> tuple[int, int]:
     """Return the number of recordings, and how many of them have no object."""
-    rows = set(uploads.object_keys())
+    rows = uploads.object_keys()
     missing = rows - {each.key for each in audio_store().list_objects()}
     # some may have been withdrawn since they were read
     return len(rows), len(missing - uploads.without_row(missing))

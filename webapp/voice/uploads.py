@@ -271,12 +271,9 @@ def without_row(keys: Iterable[str]) -> set[str]:
     return wanted - {row.object_key for row in database.read_rows(_WITH_ROW, keys=sorted(wanted))}
 
 
-def object_keys() -> Iterator[str]:
-    """Yield the key of every recording, including unclaimed ones."""
-    after = ""
-    while page := database.read_rows(_PAGE, after=after):
-        yield from (row.object_key for row in page)
-        after = page[-1].object_key
+def object_keys() -> set[str]:
+    """Return the key of every recording, including unclaimed ones."""
+    return {row.object_key for row in database.read_rows(sa.select(Recording.object_key))}
 
 
 def read_backlog() -> tuple[int, datetime | None]:
@@ -292,10 +289,4 @@ _NOTED = (
 )
 _FORGET = sa.delete(ObjectDeletion).where(database.among(ObjectDeletion.object_key, "keys"))
 _WITH_ROW = sa.select(Recording.object_key).where(database.among(Recording.object_key, "keys"))
-_PAGE = (
-    sa.select(Recording.object_key)
-    .where(Recording.object_key > sa.bindparam("after"))
-    .order_by(Recording.object_key)
-    .limit(ERASED_AT_ONCE)
-)
 _BACKLOG = sa.select(sa.func.count(), sa.func.min(ObjectDeletion.noted_at))
