@@ -67,27 +67,29 @@ OGG = AudioFormat("audio/ogg", "ogg", "ogg")
 WAV = AudioFormat("audio/wav", "wav", "wav")
 MP3 = AudioFormat("audio/mpeg", "mp3", "mp3")
 PLAIN = (WEBM, MP4, OGG, WAV, MP3)  # only these are stored
-MATROSKA = AudioFormat("audio/x-matroska", "mka", "matroska")
 AAC = AudioFormat("audio/aac", "aac", "aac")
 # files that people may choose; phones recognise some by their names only
 ACCEPTED = (
     "audio/*,.m4a,.mp4,.qta,.3gp,.3ga,.aac,.mp3,.wav,.ogg,.oga,.opus,.webm,.weba,.mka,.caf,.amr,"
     ".awb,.flac,.aif,.aiff"
 )
-# the first bytes, the bytes from the ninth on, and the format
+# patterns of the first bytes, in this order
 HEADS = (
-    (b"OggS\0", b"", OGG),
-    (b"RIFF", b"WAVE", WAV),
-    (b"ID3", b"", MP3),
-    (b"fLaC", b"", AudioFormat("audio/flac", "flac", "flac")),
-    (b"#!AMR", b"", AudioFormat("audio/amr", "amr", "amr")),
-    (b"caff", b"", AudioFormat("audio/x-caf", "caf", "caf")),
-    (b"FORM", b"AIF", AudioFormat("audio/aiff", "aiff", "aiff")),
+    (rb"\x1a\x45\xdf\xa3.*webm", WEBM),
+    (rb"\x1a\x45\xdf\xa3", AudioFormat("audio/x-matroska", "mka", "matroska")),
+    (rb".{4}ftyp", MP4),
+    (rb"OggS\0", OGG),
+    (rb"RIFF.{4}WAVE", WAV),
+    (rb"ID3", MP3),
+    (rb"fLaC", AudioFormat("audio/flac", "flac", "flac")),
+    (rb"#!AMR", AudioFormat("audio/amr", "amr", "amr")),
+    (rb"caff", AudioFormat("audio/x-caf", "caf", "caf")),
+    (rb"FORM.{4}AIF", AudioFormat("audio/aiff", "aiff", "aiff")),
 )
 PICTURE_HEADS = (
-    (b"\x89PNG\r\n\x1a\n", b"", "png_pipe"),
-    (b"\xff\xd8\xff", b"", "jpeg_pipe"),
-    (b"RIFF", b"WEBP", "webp_pipe"),
+    (rb"\x89PNG\r\n\x1a\n", "png_pipe"),
+    (rb"\xff\xd8\xff", "jpeg_pipe"),
+    (rb"RIFF.{4}WEBP", "webp_pipe"),
 )
 
 child = ChildProcess("webapp.voice.audio_child", fixed={"MALLOC_ARENA_MAX": "1"})
@@ -95,18 +97,11 @@ child = ChildProcess("webapp.voice.audio_child", fixed={"MALLOC_ARENA_MAX": "1"}
 
 def sniff(head: bytes) -> AudioFormat | None:
     """Return the format from the first HEAD_BYTES of a file; None if it is not accepted."""
-    if head.startswith(b"\x1a\x45\xdf\xa3"):
-        return WEBM if b"webm" in head[:HEAD_BYTES] else MATROSKA
-    if head[4:8] == b"ftyp":
-        return MP4
-    return _by_head(head, HEADS) or _of_frame(head)
+    return _by_head(head[:HEAD_BYTES], HEADS) or _of_frame(head)
 
 
-def _by_head(head: bytes, known: Iterable[tuple[bytes, bytes, T]]) -> T | None:
-    for start, form, kind in known:
-        if head.startswith(start) and head[8:12].startswith(form):
-            return kind
-    return None
+def _by_head(head: bytes, known: Iterable[tuple[bytes, T]]) -> T | None:
+    return next((kind for start, kind in known if re.match(start, head, re.DOTALL)), None)
 
 
 def _of_frame(head: bytes) -> AudioFormat | None:
