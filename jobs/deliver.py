@@ -17,7 +17,6 @@ from webapp.base.sealing import NoKey, cursor_key, sealer
 from webapp.events import callbacks, delivering
 from webapp.events.delivering import AttemptResult, Claimed
 from webapp.events.due import Lane, Room, lane_of
-from webapp.events.outbox import write_cursor
 from webapp.events.subscriptions import secret_place
 
 WORKER_THREADS = 16  # events that one process sends at a time
@@ -45,8 +44,7 @@ class Deliverer(Worker[Claimed]):
     def claim(self, most: int) -> Sequence[Claimed]:
         shares = [_share(each, since) for each, since in self.running.items()]
         room = Room(self.threads, shares, self._served)
-        write = partial(write_cursor, cursor_key())
-        return delivering.claim(most, room, cursor_of=write, now=utc_now())
+        return delivering.claim(most, room, cursor_key=cursor_key(), now=utc_now())
 
     def attempt(self, claimed: Claimed) -> None:
         """Send and settle one delivery; an internal error uses up the attempt.

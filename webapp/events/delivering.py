@@ -1,6 +1,6 @@
 """Work on deliveries: claim one for an attempt, settle it, abandon the oldest, purge old ones."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple, cast
 
@@ -23,8 +23,6 @@ _D, _S = events.EventDelivery, events.EventSubscription
 _E, _A = events.CallbackEndpoint, events.DeliveryAttempt
 _SENDING = _D.state == DeliveryState.SENDING
 _PENDING = _D.state == DeliveryState.PENDING
-
-CursorOf = Callable[[str, int], str]  # takes the id of a form and a position in milliseconds
 
 
 class Claimed(NamedTuple):
@@ -51,7 +49,7 @@ class Claimed(NamedTuple):
 
 
 @tried_again
-def claim(limit: int, room: due.Room, *, cursor_of: CursorOf, now: datetime) -> list[Claimed]:
+def claim(limit: int, room: due.Room, *, cursor_key: bytes, now: datetime) -> list[Claimed]:
     """Lease up to `limit` due deliveries that fit into `room`, and count the attempt; commits.
 
     Skips suspended and expired subscriptions, forms in the trash, disabled accounts and paused
@@ -67,7 +65,7 @@ def claim(limit: int, room: due.Room, *, cursor_of: CursorOf, now: datetime) -> 
             return []
         claimed = []
         for row in all_rows(connection, _DETAILS, {"ids": chosen}):
-            body = row.body or _made_body(row, cursor_of)
+            body = row.body or _made_body(row, cursor_key)
             claimed.append(Claimed._make((*row[: len(Claimed._fields) - 1], body.encode())))
         if claimed:
             leases = [{"row": each.id, "text": each.body.decode()} for each in claimed]
@@ -75,7 +73,7 @@ def claim(limit: int, room: due.Room, *, cursor_of: CursorOf, now: datetime) -> 
         return claimed
 
 
-def _made_body(row: Any, cursor_of: CursorOf) -> str:
+def _made_body(row: Any, cursor_key: bytes) -> str:
     """The JSON of an event, or of the message that a subscription was terminated."""
     if row.kind is DeliveryKind.TERMINATED:
         refusal, reason = events.EventError.FORBIDDEN, {"reason": "Access revoked"}
@@ -86,7 +84,8 @@ def _made_body(row: Any, cursor_of: CursorOf) -> str:
     others = row.lowest_pending, row.lowest_sending
     settled = outbox.settled_until(others, newest=max(row.completed_stamp or 0, row.position))
     made = outbox.event(row.event_id, row.form_id, row.position, row.answer_count)
-    return orjson.dumps(made | {"cursor": cursor_of(row.form_id, settled)}).decode()
+    cursor = outbox.write_cursor(cursor_key, row.form_id, settled)
+    return orjson.dumps(made | {"cursor": cursor}).decode()
 
 
 @tried_again

@@ -9,12 +9,13 @@ from sqlalchemy import update
 
 from tests.conftest import Clock
 from tests.databases import both_databases
-from tests.domain.events.claiming import release_lost, taken
+from tests.domain.events.claiming import CURSOR_KEY, release_lost, taken
 from tests.event_factories import make_delivery, make_subscription
 from tests.factories import make_account, make_form
 from webapp.base.database import db, from_millis, utc_now
 from webapp.base.vocabulary import DeliveryKind, DeliveryState, ErrorProfile
 from webapp.events.delivering import Leases, renew
+from webapp.events.outbox import write_cursor
 from webapp.records.accounts.models import Account
 from webapp.records.events import CallbackEndpoint, EventDelivery, EventSubscription
 from webapp.records.forms import Form
@@ -83,7 +84,7 @@ def test_the_body_is_frozen_at_the_first_attempt(clock: Clock) -> None:
             "submittedAt": completed,
             "answerCount": 2,
         },
-        "cursor": f"{delivery.form_id} {stuck.position - 1}",
+        "cursor": write_cursor(CURSOR_KEY, delivery.form_id, stuck.position - 1),
     }
 
 
