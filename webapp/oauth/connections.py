@@ -157,9 +157,8 @@ def set_trust(grant: OAuthGrant, *, allowed: bool, now: datetime, by: Actor) -> 
     # account
     locked = select(Account.id).where(Account.id == grant.account_id)
     db.session.execute(locked.with_for_update(key_share=True))
-    same = OAuthGrant.client_pk == grant.client_pk
     living = (OAuthGrant.revoked_at.is_(None), OAuthGrant.expires_at > now)
-    grants = _grants(grant.account_id, same, *living)
+    grants = _grants(grant.account_id, OAuthGrant.client_pk == grant.client_pk, *living)
     before = [each.attests_publish for each in grants]
     for each in grants:
         each.attests_publish = allowed and Scope.FORMS_WRITE in each.scope.split()

@@ -68,11 +68,7 @@ class AuthorizationCodeGrant(rfc6749.grants.AuthorizationCodeGrant):
 
     def validate_authorization_request(self) -> str:
         redirect_uri: str = super().validate_authorization_request()
-        try:
-            self.resources = _asked_resources(protocol.served_resources())
-        except OAuth2Error as error:
-            error.redirect_uri = redirect_uri
-            raise
+        self.resources = _asked_resources(protocol.served_resources(), redirect_uri)
         return redirect_uri
 
     def generate_authorization_code(self) -> str:
@@ -206,7 +202,7 @@ def _response_scope(granted: str, requested: str | None) -> str:
     return " ".join(scope for scope in granted.split() if scope != Scope.OFFLINE_ACCESS)
 
 
-def _asked_resources(among: Collection[str]) -> list[str]:
+def _asked_resources(among: Collection[str], redirect_uri: str | None = None) -> list[str]:
     """Return the resources in `among` that the request names, or all if it names none.
 
     Raises `invalid_target` (RFC 8707 section 2) for a name that matches none of them.
@@ -216,7 +212,7 @@ def _asked_resources(among: Collection[str]) -> list[str]:
     meant = [protocol.named_resources(name).intersection(among) for name in names]
     if not all(meant):
         sentence = f"The resource has to be {' or '.join(among)}, or left out."
-        raise OAuth2Error(sentence, error="invalid_target")
+        raise OAuth2Error(sentence, error="invalid_target", redirect_uri=redirect_uri)
     return [resource for resource in among if not meant or any(resource in each for each in meant)]
 
 
@@ -257,12 +253,8 @@ def _add_event(kind: AuditKind, grant: OAuthGrant) -> None:
 
 def _live_grant(grant_id: str) -> OAuthGrant:
     """Return the grant, locked for this transaction. Raises InvalidGrantError if it is not live."""
-    grant = db.session.scalars(
-        select(OAuthGrant)
-        .where(OAuthGrant.id == grant_id)
-        .with_for_update(of=OAuthGrant)
-        .execution_options(populate_existing=True)
-    ).one()
+    locked = {"of": OAuthGrant}
+    grant = db.session.get_one(OAuthGrant, grant_id, with_for_update=locked, populate_existing=True)
     if grant.revoked_at is not None or grant.expires_at <= utc_now():
         raise rfc6749.InvalidGrantError("This connection has ended; ask for consent again.")
     if db.session.scalar(select(Account.disabled_at).where(Account.id == grant.account_id)):
