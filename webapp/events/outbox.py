@@ -245,12 +245,7 @@ REPLAY_MAX_EVENTS = 500
 
 
 def queue_missed(
-    subscription_id: str,
-    form_id: str,
-    *,
-    position: int,
-    max_age_ms: int | None,
-    now: datetime,
+    subscription_id: str, form_id: str, *, position: int, max_age_ms: int | None, now: datetime
 ) -> bool:
     """Queue the events completed after a position, oldest first, settled ones again.
 

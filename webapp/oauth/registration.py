@@ -82,12 +82,7 @@ def register_client(metadata: object, *, now: datetime) -> tuple[dict[str, Any],
 
 
 def create_client(
-    name: str,
-    redirect_uris: list[str],
-    *,
-    public: bool = False,
-    now: datetime,
-    by: Actor = SYSTEM,
+    name: str, redirect_uris: list[str], *, public: bool = False, now: datetime, by: Actor = SYSTEM
 ) -> tuple[str, str | None]:
     """Create a client for the operator, and commit; return its id and, unless public, its secret.
 

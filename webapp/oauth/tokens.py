@@ -91,12 +91,7 @@ def add_token(
 
 
 def issue_token(
-    account_id: str,
-    scopes: Iterable[Scope],
-    resource: str,
-    *,
-    now: datetime,
-    by: Actor = SYSTEM,
+    account_id: str, scopes: Iterable[Scope], resource: str, *, now: datetime, by: Actor = SYSTEM
 ) -> str:
     """Issue an access token without a browser, for the operator and for tests; commit.
 
