@@ -12,7 +12,7 @@ from jobs.queue import DELIVERIES
 from jobs.worker import Worker, at_work
 from webapp.base.config import settings
 from webapp.base.database import utc_now
-from webapp.base.outbound import Bounds, Reply, Unreachable
+from webapp.base.outbound import Bounds, Reply, Unreachable, fetch
 from webapp.base.sealing import NoKey, cursor_key, sealer
 from webapp.events import callbacks, delivering
 from webapp.events.delivering import AttemptResult, Claimed
@@ -113,7 +113,7 @@ def send(claimed: Claimed, secrets: list[str], *, bounds: Bounds) -> AttemptResu
     headers = callbacks.signed_headers(key, body, secrets, subscription_id=subscription_id, now=now)
     reply: Reply | None = None
     try:
-        reply = callbacks.post(claimed.url, headers, body, bounds=bounds)
+        reply = fetch(claimed.url, headers=headers, body=body, bounds=bounds)
         failure = None if reply.is_success else callbacks.failure_of(reply.status)
     except Unreachable as error:
         failure = callbacks.failure_of(error)

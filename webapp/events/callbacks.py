@@ -55,11 +55,6 @@ def check_callback_url(url: str, allowed_origins: frozenset[str] = frozenset()) 
     return f"{config_readers.in_url(parts.hostname or '')}:{config_readers.port_of(parts)}"
 
 
-def post(url: str, headers: dict[str, str], body: bytes, *, bounds: Bounds) -> Reply:
-    """POST signed bytes to a callback, without retries. Raises Unreachable."""
-    return fetch(url, headers={"User-Agent": "Askback", **headers}, body=body, bounds=bounds)
-
-
 def failure_of(outcome: Unreachable | int) -> DeliveryFailure:
     """Return the failure that agents see for a missing reply or a status other than 2xx.
 
@@ -100,6 +95,7 @@ def signed_headers(
     signed = b".".join((message_id.encode(), timestamp.encode(), body))
     digests = (hmac.digest(secret_key(secret), signed, "sha256") for secret in secrets)
     return {
+        "User-Agent": "Askback",
         "Content-Type": "application/json",
         "webhook-id": message_id,
         "webhook-timestamp": timestamp,
@@ -138,7 +134,7 @@ def send_challenge(
     message_id, now = f"msg_verification_{secrets.token_hex(12)}", database.utc_now()
     headers = signed_headers(message_id, body, [secret], subscription_id=subscription_id, now=now)
     try:
-        reply = post(url, headers, body, bounds=bounds)
+        reply = fetch(url, headers=headers, body=body, bounds=bounds)
     except Unreachable as failure:
         is_garbled = failure.reason == "invalid_reply"
         return Unverified(DeliveryFailure.CHALLENGE_FAILED if is_garbled else failure_of(failure))

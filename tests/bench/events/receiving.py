@@ -22,8 +22,8 @@ from tests.bench.servers import started
 from tests.jobs.receiving import new_secret
 from tests.services import free_port, wait_until
 from webapp.base.database import utc_now
-from webapp.base.outbound import Unreachable
-from webapp.events.callbacks import callback_bounds, post, signed_headers
+from webapp.base.outbound import Unreachable, fetch
+from webapp.events.callbacks import callback_bounds, signed_headers
 
 ANSWER = b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n"
 REFUSAL = b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
@@ -78,7 +78,8 @@ def send(origin: str, secret: str) -> int:
     """One POST as the deliveries make them, without a queue."""
     body = b'{"eventId":"evt_1"}'
     headers = signed_headers("evt_1", body, [secret], subscription_id="sub_1", now=utc_now())
-    return post(origin, headers, body, bounds=callback_bounds(frozenset({origin}))).status
+    bounds = callback_bounds(frozenset({origin}))
+    return fetch(origin, headers=headers, body=body, bounds=bounds).status
 
 
 async def main(port: str, secret: str, pem: str) -> None:

@@ -14,7 +14,7 @@ from standardwebhooks import Webhook
 
 from tests.raw_receiver import Answer, raw_receiver, read_request, says
 from webapp.base.database import utc_now
-from webapp.base.outbound import Bounds, Reply, Unreachable
+from webapp.base.outbound import Bounds, Reply, Unreachable, fetch
 from webapp.events import callbacks
 
 OK = b"HTTP/1.1 200 OK\r\n"
@@ -35,7 +35,7 @@ def _refuse() -> None:
 
 
 def send(url: str, bounds: Bounds) -> Reply:
-    return callbacks.post(url, {"webhook-id": "evt_1"}, b"{}", bounds=bounds)
+    return fetch(url, headers={"webhook-id": "evt_1"}, body=b"{}", bounds=bounds)
 
 
 def reason(url: str, bounds: Bounds) -> str:
