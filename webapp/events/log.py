@@ -29,7 +29,6 @@ _R = ResponseSession
 _ACCOUNT = sa.bindparam("account_id", type_=sa.String)
 _ALIVE = alive(sa.bindparam("now", type_=UtcDateTime()))
 
-
 FAILED = (DeliveryState.DROPPED, DeliveryState.ABANDONED)
 SENT_AGAIN = (DeliveryState.DELIVERED, *FAILED)
 # groups of delivery states by which creators filter

@@ -25,11 +25,10 @@ def list_inventory(account_id: str, *, now: datetime) -> dict[str, int]:
 
     Forms in the trash count. A response counts from its first answer, finished or not.
     """
+    mine = forms.Form.account_id == account_id
     counts = {
-        "forms": select(func.count(forms.Form.id)).where(forms.Form.account_id == account_id),
-        "responses": select(func.coalesce(func.sum(forms.Form.answered_count), 0)).where(
-            forms.Form.account_id == account_id
-        ),
+        "forms": select(func.count(forms.Form.id)).where(mine),
+        "responses": select(func.sum(forms.Form.answered_count)).where(mine),
         "drafts": select(func.count(drafts.Draft.id)).where(
             drafts.Draft.account_id == account_id, drafts.Draft.status == DraftStatus.DRAFT
         ),
@@ -66,10 +65,7 @@ def delete_account(account_id: str, *, now: datetime, by: Actor = SYSTEM) -> Non
 
 
 def purge_deleted_accounts(now: datetime) -> Iterator[int]:
-    """Delete the rows of deleted accounts, children first, with a short transaction per batch.
-
-    Yields the number of deleted rows per batch. The caller may stop at any point and resume later.
-    """
+    """Delete the rows of deleted accounts, children first; yields as `delete_in_batches`."""
     deleted, ok = AuditKind.ACCOUNT_DELETED, AuditOutcome.OK
     is_end = (AuditEvent.kind == deleted) & (AuditEvent.outcome == ok)  # the one event that stays
     deleted_ids = select(Account.id).where(Account.deleted_at.is_not(None))

@@ -360,11 +360,8 @@ class RevocationEndpoint(BaseRevocationEndpoint):
 
 def find_client(client_id: str) -> OAuthClient | None:
     """Return the client with this id unless it is disabled; never fetch a metadata document."""
-    return db.session.scalars(
-        select(OAuthClient).where(
-            OAuthClient.client_id == client_id, OAuthClient.disabled_at.is_(None)
-        )
-    ).first()
+    found = select(OAuthClient).where(OAuthClient.client_id == client_id)
+    return db.session.scalars(found.where(OAuthClient.disabled_at.is_(None))).first()
 
 
 server = Server(query_client=find_client)

@@ -184,10 +184,7 @@ UNUSED_CLIENT_KEPT = timedelta(hours=24)
 
 
 def purge_dead(now: datetime) -> Iterator[int]:
-    """Delete rows that expired long ago, children first, with a short transaction per batch.
-
-    Yields the number of deleted rows per batch. The caller may stop at any point and resume later.
-    """
+    """Delete rows that expired long ago, children first; yields as `delete_in_batches`."""
     spent, ended, idle_since = now - SPENT_KEPT, now - GRANT_KEPT, now - SESSION_IDLE
     over = or_(OAuthGrant.revoked_at < ended, OAuthGrant.expires_at < ended)
     children = (OAuthCode.grant_id, OAuthToken.grant_id)
