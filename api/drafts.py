@@ -23,7 +23,7 @@ from webapp.oauth.guard import Caller, acting_agent, authenticate, current_calle
 from webapp.records import drafts
 from webapp.records.content import draft_input, model
 from webapp.records.drafts import Draft
-from webapp.records.forms import FormLink
+from webapp.records.forms import FormRow
 from webapp.web.wakeups import wakeups
 
 HEADER = "Askback-Note"
@@ -60,7 +60,7 @@ class DraftState(NamedTuple):
     """A draft, its form, and the state of its review."""
 
     draft: Draft
-    form: FormLink | None
+    form: FormRow | None
     state: ReviewState
 
 

@@ -7,7 +7,7 @@ from api.wire.types import Body, ItemPage, Uri
 from webapp.base.vocabulary import DraftStatus, FollowUpAuthor, FollowUpCondition, ReviewState
 from webapp.drafts.reviews import creator_changes, review_note
 from webapp.records.drafts import Draft
-from webapp.records.forms import FormLink
+from webapp.records.forms import FormRow
 
 CHANGE_SHOWN_CHARS = 500  # of each text that a creator changed
 IDEMPOTENCY_KEY_MAX_CHARS = 255  # the limit of Stripe
@@ -28,7 +28,7 @@ class FormDraft(Body):
     shareUrl: Uri | None
 
 
-def form_draft(draft: Draft, public_url: str, form: FormLink | None = None) -> FormDraft:
+def form_draft(draft: Draft, public_url: str, form: FormRow | None = None) -> FormDraft:
     """Return a draft; `form` is the form that it became if it is published."""
     return {
         "draftId": draft.id,

@@ -5,7 +5,7 @@ One conditional UPDATE decides, so concurrent requests publish a draft once.
 
 import secrets
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
@@ -17,7 +17,7 @@ from webapp.drafts import confirmations
 from webapp.drafts.agreement import NOTHING_SHOWN, TYPED, Agreement, Shown, VoiceAgreement
 from webapp.records import audit, drafts
 from webapp.records.content.model import CONTENT_COLUMNS
-from webapp.records.forms import FORM_COLUMNS, Form, FormLink, FormRow, form_of
+from webapp.records.forms import FORM_COLUMNS, Form, FormRow, form_of
 
 
 class Published(NamedTuple):
@@ -70,58 +70,50 @@ def publish_draft(
     return _published(form, account_id, draft_id, event)
 
 
-def find_published_form(draft_id: str) -> FormLink | None:
+def find_published_form(draft_id: str) -> FormRow | None:
     """Return the form that the draft became, or None."""
-    found = database.read_rows(_LINK_OF_DRAFT, draft=draft_id)
-    return FormLink._make(found[0]) if found else None
+    found = database.read_rows(_FORM_OF_DRAFT, draft=draft_id)
+    return form_of(found[0]) if found else None
 
 
-_DRAFT_ID = drafts.Draft.id.label("draft_id")
+_FROM_DRAFT = ("account_id", *CONTENT_COLUMNS)
+_MADE = ("id", "share_token", "status", "last_stamp", "published_at")
+_COUNTERS = ("response_count", "answered_count", "started_count", "answer_bytes")
+_DRAFT = drafts.Draft.__table__.c
 _TAKE_DRAFT = (
     sa.update(drafts.Draft)
     .where(
+        drafts.unpublished(sa.bindparam("account")),
         drafts.Draft.id == sa.bindparam("draft"),
-        drafts.Draft.account_id == sa.bindparam("account"),
-        drafts.Draft.status == DraftStatus.DRAFT,
-        drafts.Draft.deleted_at.is_(None),
         sa.exists().where(drafts.current_confirmation()),
     )
     .values(status=DraftStatus.PUBLISHED)
-    .returning(*(getattr(drafts.Draft, name) for name in CONTENT_COLUMNS), _DRAFT_ID)
+    .returning(*(_DRAFT[name] for name in ("id", *_FROM_DRAFT, *drafts.CONFIRMED_COLUMNS)))
 )
-_MADE = ("id", "account_id", "share_token", "status", "last_stamp", "published_at")
-_COUNTERS = ("response_count", "answered_count", "started_count", "answer_bytes")
-# from the newest confirmation: the current revision may have several
-_GIVEN: dict[str, sa.ColumnElement[object]] = dict.fromkeys(_COUNTERS, sa.literal_column("0")) | {
-    name: sa.select(getattr(drafts.DraftConfirmation, name))
-    .join(drafts.Draft, drafts.current_confirmation())
-    .where(drafts.Draft.id == sa.bindparam("draft"))
-    .order_by(drafts.DraftConfirmation.created_at.desc(), drafts.DraftConfirmation.id.desc())
-    .limit(1)
-    .scalar_subquery()
-    for name in Agreement().columns()
-}
-_ADD_FORM = (
-    sa.insert(Form)
-    .values({name: sa.bindparam(name) for name in (*_MADE, *CONTENT_COLUMNS, "draft_id")} | _GIVEN)
-    .returning(*FORM_COLUMNS)
-)
+
+
+def _add_form(draft: Any) -> Any:
+    """Return the INSERT of a form with the columns of a draft and of its newest confirmation."""
+    confirmed = drafts.DraftConfirmation.__table__.c
+    columns = Form.__table__.c
+    values: dict[str, Any] = {"draft_id": draft.id} | {name: draft[name] for name in _FROM_DRAFT}
+    values |= {name: sa.bindparam(f"new_{name}", type_=columns[name].type) for name in _MADE}
+    values |= dict.fromkeys(_COUNTERS, sa.literal_column("0"))
+    values |= {name: confirmed[name] for name in Agreement().columns()}
+    rows = (
+        sa.select(*values.values())
+        .where(draft.id == sa.bindparam("draft"), confirmed.draft_id == draft.id)
+        .where(*(confirmed[name] == draft[name] for name in drafts.CONFIRMED_COLUMNS))
+        .order_by(confirmed.created_at.desc(), confirmed.id.desc())
+        .limit(1)
+    )
+    return sa.insert(Form).from_select(list(values), rows).returning(*FORM_COLUMNS)
+
+
+_ADD_FORM = _add_form(_DRAFT)
 _ADD_EVENT = sa.insert(audit.AuditEvent)
 _EVENT = audit.AuditEvent.__table__.c
-_TAKEN = _TAKE_DRAFT.cte("taken")
-_MADE_FORM = (
-    sa.insert(Form)
-    .from_select(
-        [*_MADE, *CONTENT_COLUMNS, "draft_id", *_GIVEN],
-        sa.select(
-            *(sa.bindparam(f"new_{name}", type_=Form.__table__.c[name].type) for name in _MADE),
-            *_TAKEN.c,
-            *_GIVEN.values(),
-        ),
-    )
-    .returning(*FORM_COLUMNS)
-    .cte("made")
-)
+_MADE_FORM = _add_form(_TAKE_DRAFT.cte("taken").c).cte("made")
 _MADE_EVENT = (
     sa.insert(audit.AuditEvent)
     .from_select(
@@ -133,7 +125,6 @@ _MADE_EVENT = (
     .cte("logged")
 )
 _TURN_INTO_FORM = sa.select(*_MADE_FORM.c).add_cte(_MADE_EVENT)
-_LINK_OF_DRAFT = sa.select(Form.id, Form.share_token).where(Form.draft_id == sa.bindparam("draft"))
 _FORM_OF_DRAFT = sa.select(*FORM_COLUMNS).where(Form.draft_id == sa.bindparam("draft"))
 
 
@@ -142,11 +133,9 @@ def _in_one_statement(made: dict[str, object], event: dict[str, object]) -> Form
     if database.on_sqlite():
         with database.sqlite_transaction() as connection:
             return _in_several(connection, made, event)
-    values = {f"new_{name}": made[name] for name in _MADE}
-    values |= {f"event_{name}": value for name, value in event.items()}
-    database.note_change(str(made["id"]))
-    draft = {"draft": made["draft"], "account": made["account_id"]}
-    forms = database.execute_autocommit(_TURN_INTO_FORM, **draft, **values)
+    values = made | {f"event_{name}": value for name, value in event.items()}
+    database.note_change(str(made["new_id"]))
+    forms = database.execute_autocommit(_TURN_INTO_FORM, **values)
     return form_of(forms[0]) if forms else None
 
 
@@ -154,30 +143,29 @@ def _in_several(
     connection: sa.Connection, made: dict[str, object], event: dict[str, object]
 ) -> FormRow | None:
     """Publish if the conditional UPDATE succeeds; its row lock and the draft id allow one form."""
-    keys = {"draft": made["draft"], "account": made["account_id"]}
-    taken = all_rows(connection, _TAKE_DRAFT, keys)
-    if not taken:
+    if not all_rows(connection, _TAKE_DRAFT, made):
         return None
-    form = all_rows(connection, _ADD_FORM, made | taken[0]._asdict())[0]
+    form = all_rows(connection, _ADD_FORM, made)[0]
     run(connection, _ADD_EVENT, event)
-    database.note_change(str(made["id"]))
+    database.note_change(str(made["new_id"]))
     return form_of(form)
 
 
 def _made(
     account_id: str, draft_id: str, now: datetime, by: audit.Actor
 ) -> tuple[dict[str, object], dict[str, object]]:
+    form_id = database.new_id("frm")
     form: dict[str, object] = {
         "draft": draft_id,
-        "id": database.new_id("frm"),
-        "account_id": account_id,
-        "share_token": secrets.token_urlsafe(16),
-        "status": FormStatus.PUBLISHED,
-        "last_stamp": database.to_millis(now),
-        "published_at": now,
+        "account": account_id,
+        "new_id": form_id,
+        "new_share_token": secrets.token_urlsafe(16),
+        "new_status": FormStatus.PUBLISHED,
+        "new_last_stamp": database.to_millis(now),
+        "new_published_at": now,
     }
-    kind, subject = audit.AuditKind.PUBLISHED, str(form["id"])
-    return form, audit.event_values(kind, account_id, by=by, now=now, subject=subject)
+    kind = audit.AuditKind.PUBLISHED
+    return form, audit.event_values(kind, account_id, by=by, now=now, subject=form_id)
 
 
 def _published(

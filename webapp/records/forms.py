@@ -116,13 +116,6 @@ class FormHead(NamedTuple):
     last_stamp: int
 
 
-class FormLink(NamedTuple):
-    """The id and link of the form that a draft became."""
-
-    id: str
-    share_token: str
-
-
 _LIST = (
     sa.select(
         *(raw_column(getattr(Form, name)) for name in FormSummaryRow._fields[:-1]),

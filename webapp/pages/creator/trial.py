@@ -28,7 +28,7 @@ from webapp.follow_ups.rules import Decision, Reason, Thread
 from webapp.pages.creator import agreements
 from webapp.pages.creator.request import creator_blueprint, creator_id
 from webapp.pages.fragments import go_to, typed_text
-from webapp.records import drafts, forms
+from webapp.records import drafts
 from webapp.records.drafts import Draft
 from webapp.records.responses.counters import spend_other_call
 from webapp.records.responses.models import ANSWER_MAX_CHARS
@@ -175,10 +175,10 @@ def _new_trial(draft: Draft) -> Trial:
 def _agreement(draft: Draft) -> agreement.Agreement:
     """Return how answers are processed; for a published form, only as its creator agreed."""
     offered = agreements.offered().used_by(draft)
-    link = publishing.find_published_form(draft.id)
-    if link is None:
+    form = publishing.find_published_form(draft.id)
+    if form is None:
         return offered
-    agreed = agreement.agreement_of(forms.get_form(draft.account_id, link.id))
+    agreed = agreement.agreement_of(form)
     return agreement.Agreement(
         offered.voice if agreed.voice.records_voice else agreement.TYPED,
         offered.writer if agreed.writer == offered.writer else agreement.BY_RULES,
