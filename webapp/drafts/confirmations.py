@@ -1,7 +1,8 @@
 """Confirmations of one exact revision, by the creator or by an agent that may attest."""
 
+from collections.abc import Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import cast
 
 from sqlalchemy import bindparam, select
 
@@ -15,47 +16,21 @@ from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
 from webapp.records.content.model import missing_parts
 
 
-class ConfirmationRow(NamedTuple):
-    """A confirmation of one revision; `grant_id` identifies the attesting agent."""
-
-    revision: int
-    content_hash: str
-    method: ConfirmationMethod
-    grant_id: str | None
-    created_at: datetime
-    return_count: int
-
-
-def confirm_draft(
-    account_id: str,
-    draft_id: str,
-    *,
-    revision: int,
-    shown_hash: str,
-    now: datetime,
-    shown: Shown = NOTHING_SHOWN,
-    by: Actor = SYSTEM,
-) -> drafts.DraftConfirmation:
-    """Store the creator's confirmation of exactly the content that the browser showed.
-
-    raises  NotFound; StateConflict `draft_already_published`, `draft_incomplete`,
-            `confirmation_stale` when the draft has another revision or hash, or the server now
-            treats answers differently
-    """
-    with write_transaction():
-        return confirm_shown(account_id, draft_id, revision, shown_hash, now, shown, by)
-
-
 def confirm_shown(
     account_id: str,
     draft_id: str,
     revision: int,
     shown_hash: str,
     now: datetime,
-    shown: Shown,
-    by: Actor,
+    shown: Shown = NOTHING_SHOWN,
+    by: Actor = SYSTEM,
 ) -> drafts.DraftConfirmation:
-    """Do what `confirm_draft` does, in a transaction that the caller has begun and commits."""
+    """Store the creator's confirmation of exactly what the browser showed; the caller commits.
+
+    raises  NotFound; StateConflict `draft_already_published`, `draft_incomplete`,
+            `confirmation_stale` when the draft has another revision or hash, or the server now
+            treats answers differently
+    """
     draft = drafts.open_draft(account_id, draft_id)
     if (draft.revision, draft.content_hash) != (revision, shown_hash):
         raise StateConflict(
@@ -68,6 +43,9 @@ def confirm_shown(
     draft.end_return()
     add_event(AuditKind.CONFIRMED, account_id, by=by, now=now, subject=draft_id)
     return _add_confirmation(draft, ConfirmationMethod.BROWSER, None, now, agreed)
+
+
+confirm_draft = write_transaction()(confirm_shown)  # in a transaction of its own
 
 
 def attest(
@@ -87,15 +65,15 @@ def attest(
     return True
 
 
-def find_confirmation(draft_id: str) -> ConfirmationRow | None:
+def find_confirmation(draft_id: str) -> drafts.DraftConfirmation | None:
     """Return the newest confirmation, of any revision, since the draft was last sent back."""
     found = read_rows(_NEWEST, draft=draft_id)
-    return ConfirmationRow._make(found[0]) if found else None
+    return cast(drafts.DraftConfirmation, found[0]) if found else None
 
 
-def list_confirmations(draft_id: str) -> list[ConfirmationRow]:
+def list_confirmations(draft_id: str) -> Sequence[drafts.DraftConfirmation]:
     """Return every confirmation of the draft, including voided ones, oldest first."""
-    return list(map(ConfirmationRow._make, read_rows(_ALL, draft=draft_id)))
+    return cast(Sequence[drafts.DraftConfirmation], read_rows(_ALL, draft=draft_id))
 
 
 def list_confirmed(account_id: str) -> set[str]:
@@ -103,9 +81,9 @@ def list_confirmed(account_id: str) -> set[str]:
     return {row.id for row in read_rows(_CONFIRMED, account=account_id)}
 
 
-_OF_DRAFT = select(
-    *(drafts.DraftConfirmation.__table__.c[name] for name in ConfirmationRow._fields)
-).where(drafts.DraftConfirmation.draft_id == bindparam("draft"))
+_OF_DRAFT = select(*drafts.DraftConfirmation.__table__.c).where(
+    drafts.DraftConfirmation.draft_id == bindparam("draft")
+)
 _ALL = _OF_DRAFT.order_by(drafts.DraftConfirmation.created_at)
 _NEWEST = (
     _OF_DRAFT.join(drafts.Draft, drafts.Draft.id == drafts.DraftConfirmation.draft_id)
@@ -120,7 +98,7 @@ _CONFIRMED = (
 )
 
 
-def is_current(confirmation: ConfirmationRow | None, draft: drafts.Draft) -> bool:
+def is_current(confirmation: drafts.DraftConfirmation | None, draft: drafts.Draft) -> bool:
     """Return True if the confirmation is of this exact revision, not of an equal earlier one."""
     return confirmation is not None and all(
         getattr(confirmation, name) == getattr(draft, name) for name in drafts.CONFIRMED_COLUMNS

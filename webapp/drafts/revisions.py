@@ -14,10 +14,11 @@ from sqlalchemy.orm import Mapped, aliased, mapped_column
 from webapp.base import database
 from webapp.base.errors import NotFound, PageCode
 from webapp.base.vocabulary import DraftStatus
-from webapp.drafts.confirmations import ConfirmationRow, list_confirmations
+from webapp.drafts.confirmations import list_confirmations
+from webapp.records import drafts
 from webapp.records.content import diff, model
 from webapp.records.content.draft_input import QUESTIONS_MAX
-from webapp.records.drafts import Draft, DraftRevision, lock_draft, require_revision, unpublished
+from webapp.records.drafts import Draft, DraftRevision
 
 
 class DraftView(database.Base):
@@ -45,7 +46,7 @@ def mark_seen(
 ) -> None:
     """Store which revision the creator has seen; ignore a number that no revision has."""
     with database.write_transaction():
-        draft = lock_draft(account_id, draft_id)
+        draft = drafts.lock_draft(account_id, draft_id)
         view = find_view(draft.id)
         if 0 < revision <= draft.revision and not (view and is_first):
             view = view or DraftView(draft_id=draft.id)
@@ -56,7 +57,7 @@ def mark_seen(
 _VIEWED = (
     select(DraftView.draft_id)
     .join(Draft, Draft.id == DraftView.draft_id)
-    .where(unpublished(bindparam("account")))
+    .where(drafts.unpublished(bindparam("account")))
 )
 
 
@@ -65,7 +66,7 @@ class Revision(NamedTuple):
 
     draft: Draft
     changes: Sequence[diff.Change]
-    confirmations: list[ConfirmationRow]
+    confirmations: list[drafts.DraftConfirmation]
 
 
 _COLUMNS = DraftRevision.__table__.c
@@ -232,8 +233,8 @@ def accept_change(
     Accepting the last change marks all of `revision` as seen.
     """
     with database.write_transaction():
-        draft = lock_draft(account_id, draft_id)
-        require_revision(draft, revision)
+        draft = drafts.lock_draft(account_id, draft_id)
+        drafts.require_revision(draft, revision)
         view = find_view(draft.id)
         before = find_revision(draft, since) if view and view.revision == since else None
         if view is None or before is None:
@@ -270,10 +271,10 @@ def count_unseen_changes(account_id: str) -> dict[str, int]:
         select(Draft, DraftView.accepted, DraftRevision)
         .join(DraftView, DraftView.draft_id == Draft.id)
         .join(DraftRevision, seen)
-        .where(unpublished(account_id))
+        .where(drafts.unpublished(account_id))
     )
     changed = database.db.session.execute(query).all()
-    turns = _turns(unpublished(account_id)) if changed else {}
+    turns = _turns(drafts.unpublished(account_id)) if changed else {}
     counts = {row.draft_id: 0 for row in database.read_rows(_VIEWED, account=account_id)}
     for draft, accepted, kept in changed:
         counts[draft.id] = len(_by_agents(draft, _at(draft, kept), accepted, turns[draft.id]))

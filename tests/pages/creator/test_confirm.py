@@ -10,8 +10,7 @@ from tests.pages.creator_client import ORIGIN, Creator, hidden, plain
 from tests.pages.respondent_client import storage_away
 from webapp.base.vocabulary import DraftStatus
 from webapp.drafts import confirmations
-from webapp.drafts.confirmations import ConfirmationRow
-from webapp.records.drafts import Draft
+from webapp.records.drafts import Draft, DraftConfirmation
 
 
 @pytest.fixture
@@ -19,8 +18,8 @@ def draft(ann: Creator) -> Draft:
     return ann.draft(context="Two cafés left", goal="Learn")
 
 
-def confirmation(ann: Creator, draft: Draft) -> ConfirmationRow | None:
-    found: ConfirmationRow | None = ann.within(confirmations.find_confirmation, draft.id)
+def confirmation(ann: Creator, draft: Draft) -> DraftConfirmation | None:
+    found: DraftConfirmation | None = ann.within(confirmations.find_confirmation, draft.id)
     return found
 
 
