@@ -6,13 +6,13 @@ new revision, or the creator keeps, confirms or publishes it. The creator's own 
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import bindparam, func, or_, select
 
 from webapp.base.database import among, db, read_rows, write_transaction
 from webapp.base.vocabulary import DraftStatus, ReviewState
-from webapp.drafts.confirmations import ConfirmationRow, is_current
+from webapp.drafts.confirmations import is_current
 from webapp.drafts.revisions import find_last_by_agent
 from webapp.records import drafts
 from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
@@ -38,7 +38,7 @@ def get_reviewed(account_id: str, draft_id: str) -> drafts.Draft:
     return draft
 
 
-def review_state(draft: drafts.Draft, confirmation: ConfirmationRow | None) -> ReviewState:
+def review_state(draft: drafts.Draft, confirmation: drafts.DraftConfirmation | None) -> ReviewState:
     """Return how far the review is; `confirmation` is the newest one that is not voided."""
     if draft.status is DraftStatus.PUBLISHED:
         return ReviewState.PUBLISHED
@@ -176,33 +176,17 @@ def notes_on_questions(draft: drafts.Draft) -> dict[str, str]:
 NOTES_SHOWN = 10  # the newest notes on revisions that the creator has not seen
 
 
-class AgentNote(NamedTuple):
-    """An agent's note on a revision; `author` is its OAuth grant."""
-
-    revision: int
-    author: str
-    text: str
-
-
-def list_notes(draft: drafts.Draft, since: int) -> list[AgentNote]:
-    """Return the newest notes on the revisions after `since`, oldest first."""
+def list_notes(draft: drafts.Draft, since: int) -> list[Any]:
+    """Return the newest revisions after `since` with an agent's note, oldest first; the current
+    one, if it has a note, even when it is not after `since`.
+    """
     rows = read_rows(_SINCE, draft=draft.id, since=since) if since < draft.revision - 1 else []
-    found = [AgentNote._make(row) for row in reversed(rows)]
-    own = current_note(draft) if since < draft.revision else None
-    return [*found, own][-NOTES_SHOWN:] if own else found
-
-
-def current_note(draft: drafts.Draft) -> AgentNote | None:
-    """Return the note on the current revision, or None."""
-    if draft.author is None or draft.agent_note is None:
-        return None
-    return AgentNote(draft.revision, draft.author, draft.agent_note)
+    current = [draft] if draft.author and draft.agent_note else []
+    return [*reversed(rows), *current][-NOTES_SHOWN:]
 
 
 _SINCE = (
-    select(
-        drafts.DraftRevision.revision, drafts.DraftRevision.author, drafts.DraftRevision.agent_note
-    )
+    select(drafts.DraftRevision.author, drafts.DraftRevision.agent_note)
     .where(
         drafts.DraftRevision.draft_id == bindparam("draft"),
         drafts.DraftRevision.revision > bindparam("since"),
@@ -214,28 +198,10 @@ _SINCE = (
 )
 
 
-class AgentDraft(NamedTuple):
-    """A draft that an agent created; `created_by` is its OAuth grant."""
-
-    id: str
-    title: str
-    created_by: str
-
-
 _AUTHORS = (
     select(Form.id, func.coalesce(drafts.Draft.author, drafts.Draft.created_by).label("grant_id"))
     .join(drafts.Draft, drafts.Draft.id == Form.draft_id)
     .where(among(Form.id, "forms"))
-)
-_AGENT_DRAFT = (
-    select(*(drafts.Draft.__table__.c[name] for name in AgentDraft._fields))
-    .where(
-        drafts.unpublished(bindparam("account")),
-        drafts.Draft.created_by.is_not(None),
-        drafts.Draft.created_at >= bindparam("since", type_=drafts.Draft.created_at.type),
-    )
-    .order_by(drafts.Draft.created_at)
-    .limit(1)
 )
 
 
@@ -244,7 +210,9 @@ def find_form_authors(form_ids: Collection[str]) -> dict[str, str | None]:
     return {row.id: row.grant_id for row in read_rows(_AUTHORS, forms=list(form_ids))}
 
 
-def find_agent_draft(account_id: str, since: datetime) -> AgentDraft | None:
+def find_agent_draft(account_id: str, since: datetime) -> drafts.Draft | None:
     """Return the first unpublished draft that an agent created at or after `since`."""
-    found = read_rows(_AGENT_DRAFT, account=account_id, since=since)
-    return AgentDraft._make(found[0]) if found else None
+    created = drafts.Draft.created_at
+    by_agent = drafts.unpublished(account_id), drafts.Draft.created_by.is_not(None)
+    query = select(drafts.Draft).where(*by_agent, created >= since).order_by(created).limit(1)
+    return db.session.scalar(query)

@@ -81,9 +81,9 @@ def test_the_newest_notes_since_a_look_are_read_in_their_order(draft: Draft) -> 
         draft = editing.update_draft(draft.account_id, draft.id, given, **by)
     draft = change(draft, title="Mine")
 
-    assert [each.text for each in reviews.list_notes(draft, 0)] == [
+    assert [each.agent_note for each in reviews.list_notes(draft, 0)] == [
         str(number) for number in range(3, reviews.NOTES_SHOWN + 3)
     ]
-    assert (reviews.current_note(draft), reviews.list_notes(draft, draft.revision)) == (None, [])
+    assert reviews.list_notes(draft, draft.revision) == []
     listed = list_revisions(draft, before=None, limit=3)
     assert [each.draft.agent_note for each in listed] == [None, "12", "11"]

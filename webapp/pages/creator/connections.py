@@ -20,7 +20,7 @@ from webapp.oauth import connections
 from webapp.pages.creator import fields, sign_in
 from webapp.pages.creator.request import acting, creator_blueprint, creator_id, limit_writes
 from webapp.pages.fragments import fragment, go_to, nothing_new, wants_fragment
-from webapp.records import forms
+from webapp.records import drafts, forms
 from webapp.records.audit import AuditKind
 from webapp.web.browser_cookies import BrowserCookie
 from webapp.web.limiter import AGENT_TOKENS, limiter
@@ -40,7 +40,7 @@ class AgentProgress(NamedTuple):
 
     since: int
     agent: str
-    draft: reviews.AgentDraft | None
+    draft: drafts.Draft | None
 
     @property
     def state(self) -> str:
@@ -52,7 +52,8 @@ def agent_progress(since: int) -> AgentProgress:
     """Return the progress of the newest agent that connected at or after `since` (milliseconds)."""
     client = connections.find_newest_client(creator_id(), from_millis(since), now=utc_now())
     draft = reviews.find_agent_draft(creator_id(), from_millis(since))
-    author = connections.agent_names([draft.created_by]).get(draft.created_by, "") if draft else ""
+    by = (draft.created_by if draft else None) or ""
+    author = connections.agent_names([by]).get(by)
     return AgentProgress(since, author or (client.name if client else ""), draft)
 
 

@@ -129,10 +129,8 @@ def unseen(draft: Draft) -> Unseen:
     """Return the agents' changes and notes since the last view, or else the current note."""
     view = revisions.find_view(draft.id)
     notes = reviews.list_notes(draft, view.revision if view else 0)
-    if not notes and (current := reviews.current_note(draft)):
-        notes = [current]
     names = connections.agent_names(note.author for note in notes) if notes else {}
-    said = [(names.get(note.author, "An agent"), note.text) for note in notes]
+    said = [(names.get(note.author, "An agent"), note.agent_note) for note in notes]
     before = revisions.find_revision(draft, view.revision) if view else None
     if view is None or before is None:
         return Unseen([], 0, None, said)
