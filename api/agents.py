@@ -15,7 +15,7 @@ from api.wire.event_stream import LEAVE_CONNECTION, Stream, StreamPosition, Upda
 from webapp.base import database, errors, vocabulary
 from webapp.drafts import agent_tokens
 from webapp.oauth import guard
-from webapp.records.forms import FormHead, FormRow, read_heads
+from webapp.records.forms import FormRow, read_heads
 from webapp.records.responses.cursor import ResponsePage, read_responses
 from webapp.web.deferred_writes import write_later
 
@@ -141,7 +141,7 @@ def read_updates(positions: Collection[StreamPosition]) -> Mapping[StreamPositio
     return {position: update for position, update in found if update}
 
 
-def _update(position: StreamPosition, head: FormHead | None) -> Update | None:
+def _update(position: StreamPosition, head: FormRow | None) -> Update | None:
     if head is None:
         return Update(b"", position, end="deleted")
     page = read_responses(head, position.since, max_bytes=PAGE_BYTES)

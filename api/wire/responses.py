@@ -263,16 +263,19 @@ class CompletedResponsePage(Body):
 
 
 def completed_page(
-    form_id: str, response: models.SessionAnswers, page: completed.FragmentsRead
+    form_id: str,
+    response: models.SessionAnswers,
+    page: tuple[list[completed.Fragment], str | None],
 ) -> CompletedResponsePage:
-    """Return a page of fragments of a completed session."""
+    """Return a page of fragments of a completed session, with the cursor of the next one."""
     session, given = response.session, response.attachments
+    fragments, next_cursor = page
     return {
         "formId": form_id,
         "responseId": session.id,
         "status": session.status,
         "submittedAt": wire_time(session.completed_stamp or 0),
         "responderName": session.responder_name,
-        "exchanges": [_exchange(each, given.get(each.answer.id)) for each in page.fragments],
-        "nextCursor": page.next_cursor,
+        "exchanges": [_exchange(each, given.get(each.answer.id)) for each in fragments],
+        "nextCursor": next_cursor,
     }

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, cast
 from sqlalchemy import BigInteger, Executable, bindparam, func, select, tuple_, type_coerce
 
 from webapp.base.database import among, read_rows, release_connections
-from webapp.records.follow_ups import FollowUp, HowAsked, how_asked
+from webapp.records.follow_ups import FollowUp, how_asked
 from webapp.records.responses import models, recordings
 
 _A, _R, _S = models.Answer, recordings.Recording, models.ResponseSession
@@ -90,7 +90,7 @@ class AnswerBatch(NamedTuple):
     answers: Sequence[models.AnswerRow]
     people: dict[str, models.SessionRow]
     attachments: dict[str, models.AttachmentRow]
-    asked: dict[str, HowAsked]
+    asked: dict[str, FollowUp]
 
 
 def read_answers(form_id: str) -> Iterator[AnswerBatch]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from datetime import datetime
 from enum import StrEnum
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from sqlalchemy import ForeignKey, Integer, String, Text, UniqueConstraint, bindparam, func, select
 from sqlalchemy.orm import Mapped, mapped_column
@@ -90,15 +90,6 @@ class AskedFollowUp(NamedTuple):
         return bool(self.writer) and self.writer not in set(FollowUpAuthor)
 
 
-class HowAsked(NamedTuple):
-    """How a question came about: its `Technique`, its reason and its writer."""
-
-    id: str
-    technique: str
-    reason: str
-    writer: str
-
-
 _F = FollowUp
 _COLUMNS = (
     *(_F.__table__.c[name] for name in AskedFollowUp._fields[:-2]),
@@ -111,7 +102,7 @@ _ASKED = (
     .where(_F.session_id == bindparam("session"), _F.state == FollowUpState.ASKED)
 )
 _OF_SESSION = _ASKED.order_by(_F.parent_question_id, _F.depth)
-_HOW = select(*(_F.__table__.c[name] for name in HowAsked._fields)).where(among(_F.id, "ids"))
+_HOW = select(_F.id, _F.technique, _F.reason, _F.writer).where(among(_F.id, "ids"))
 
 
 def read_follow_ups(session_id: str) -> list[AskedFollowUp]:
@@ -120,8 +111,7 @@ def read_follow_ups(session_id: str) -> list[AskedFollowUp]:
     return [AskedFollowUp._make(row) for row in found]
 
 
-def how_asked(question_ids: Iterable[str]) -> dict[str, HowAsked]:
-    """Return how each follow-up came about, by id; run no statement without ids."""
+def how_asked(question_ids: Iterable[str]) -> dict[str, FollowUp]:
+    """Return how each follow-up came about, by id, as rows of `_HOW`; no statement without ids."""
     ids = list(question_ids)
-    found = read_rows(_HOW, ids=ids) if ids else ()
-    return {row.id: HowAsked._make(row) for row in found}
+    return {row.id: cast(FollowUp, row) for row in read_rows(_HOW, ids=ids)} if ids else {}

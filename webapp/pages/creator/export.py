@@ -23,7 +23,7 @@ from webapp.pages.errors import Problem, problem
 from webapp.records import forms
 from webapp.records.audit import AuditKind
 from webapp.records.content.model import asks_follow_ups
-from webapp.records.follow_ups import HowAsked
+from webapp.records.follow_ups import FollowUp
 from webapp.records.forms import FormRow
 from webapp.records.responses import models
 from webapp.records.responses.cursor import ResponsePage
@@ -169,7 +169,7 @@ def csv_by_answer(form: FormRow) -> Iterator[bytes]:
         yield "".join(lines).encode()
 
 
-def _how_cells(asked: HowAsked) -> str:
+def _how_cells(asked: FollowUp) -> str:
     """Return the cells `asked_by` (such as `agent`, `creator` or `model@host`) and `why`."""
     writer = "@".join(asked.writer.rsplit(" at ", 1)) or BY_RULES
     return cells(cell(writer), f"{asked.technique}: {asked.reason}")

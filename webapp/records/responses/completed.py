@@ -109,13 +109,6 @@ def _size(*texts: str) -> int:
     return sum(len(orjson.dumps(text)) - 2 for text in texts)
 
 
-class FragmentsRead(NamedTuple):
-    """One page of fragments; `next_cursor` is None on the last one."""
-
-    fragments: list[Fragment]
-    next_cursor: str | None
-
-
 def get_completed_response(form_id: str, response_id: str) -> SessionAnswers:
     """Return the response with its current answers, oldest first, both read at one moment."""
     rows = read_rows(_RESPONSE, form_id=form_id, response_id=response_id)
@@ -138,8 +131,8 @@ def get_completed_response(form_id: str, response_id: str) -> SessionAnswers:
 
 def read_fragments(
     key: bytes, account_id: str, response: SessionAnswers, cursor: str | None, limit: int
-) -> FragmentsRead:
-    """Return the page at the cursor, or else the first one.
+) -> tuple[list[Fragment], str | None]:
+    """Return the page at the cursor, or else the first one, and the cursor of the next page.
 
     key     signs cursors, each of which belongs to one state of one response
     raises  InvalidInput `invalid_cursor`, also once an answer was corrected or taken back
@@ -152,8 +145,7 @@ def read_fragments(
     )
     start = START if cursor is None else _position(signer, state, cursor)
     fragments, following = cut_page(response.answers, start, limit)
-    next_cursor = str(signer.dumps([*state, *following])) if following else None
-    return FragmentsRead(fragments, next_cursor)
+    return fragments, str(signer.dumps([*state, *following])) if following else None
 
 
 def _position(signer: URLSafeSerializer, state: list[object], cursor: str) -> Position:
