@@ -14,7 +14,7 @@ from authlib.oauth2.rfc6749 import AuthorizationCodeMixin, ClientMixin, TokenMix
 from sqlalchemy import JSON, ForeignKey, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from webapp.base.database import Base, enum_type
+from webapp.base.database import Base
 from webapp.base.text import token_hash
 from webapp.base.vocabulary import ClientKind, RevokedReason, Scope, TokenKind
 from webapp.oauth.client_metadata import is_loopback, is_showable, redirect_matches, web_host
@@ -36,7 +36,7 @@ class OAuthClient(Base, ClientMixin):
 
     id: Mapped[str] = mapped_column(String(40), primary_key=True)
     client_id: Mapped[str] = mapped_column(String(CLIENT_ID_MAX_CHARS), unique=True)
-    kind: Mapped[ClientKind] = mapped_column(enum_type(ClientKind, "kind"))
+    kind: Mapped[ClientKind]
     given_name: Mapped[str] = mapped_column("name", Text)
     secret_hash: Mapped[str | None] = mapped_column(String(64))
     details: Mapped[dict[str, Any]] = mapped_column(JSON)
@@ -138,9 +138,7 @@ class OAuthGrant(Base):
     expires_at: Mapped[datetime]
     last_used_at: Mapped[datetime | None]
     revoked_at: Mapped[datetime | None]
-    revoked_reason: Mapped[RevokedReason | None] = mapped_column(
-        enum_type(RevokedReason, "revoked_reason")
-    )
+    revoked_reason: Mapped[RevokedReason | None]
     muted_until: Mapped[datetime | None]
 
     client: Mapped[OAuthClient] = relationship(lazy="joined")
@@ -178,7 +176,7 @@ class OAuthToken(Base, TokenMixin):
 
     id: Mapped[str] = mapped_column(String(40), primary_key=True)
     token_hash: Mapped[str] = mapped_column(String(64), unique=True)
-    kind: Mapped[TokenKind] = mapped_column(enum_type(TokenKind, "kind"))
+    kind: Mapped[TokenKind]
     grant_id: Mapped[str] = mapped_column(ForeignKey("oauth_grants.id"), index=True)
     scope: Mapped[str] = mapped_column(Text)
     resource: Mapped[str | None] = mapped_column(Text)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
-from webapp.base.database import Base, db, enum_type, read_rows
+from webapp.base.database import Base, db, read_rows
 from webapp.base.errors import ErrorCode, NotFound, StateConflict, refused_character
 from webapp.base.vocabulary import ConfirmationMethod, DraftStatus
 from webapp.records.content.model import Content, DraftUpdate, wrong_field
@@ -51,7 +51,7 @@ class Draft(Content, Base):
 
     id: Mapped[str] = mapped_column(sa.String(40), primary_key=True)
     account_id: Mapped[str] = mapped_column(sa.ForeignKey("accounts.id"), index=True)
-    status: Mapped[DraftStatus] = mapped_column(enum_type(DraftStatus, "status"))
+    status: Mapped[DraftStatus]
     revision: Mapped[int]
     content_hash: Mapped[str] = mapped_column(sa.String(64))
     created_by: Mapped[str | None] = mapped_column(sa.String(40))
@@ -113,7 +113,7 @@ class DraftConfirmation(Base):
     draft_id: Mapped[str] = mapped_column(sa.ForeignKey("drafts.id"), index=True)
     revision: Mapped[int]
     content_hash: Mapped[str] = mapped_column(sa.String(64))
-    method: Mapped[ConfirmationMethod] = mapped_column(enum_type(ConfirmationMethod, "method"))
+    method: Mapped[ConfirmationMethod]
     grant_id: Mapped[str | None] = mapped_column(sa.String(40))
     created_at: Mapped[datetime]
     return_count: Mapped[int] = mapped_column(server_default="0")

@@ -6,7 +6,7 @@ from enum import Enum
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
-from webapp.base.database import Base, enum_type
+from webapp.base.database import Base
 from webapp.base.vocabulary import (
     DeliveryFailure,
     DeliveryKind,
@@ -109,17 +109,11 @@ class EventSubscription(Base):
     suspended_at: Mapped[datetime | None]
     gone_count: Mapped[int] = mapped_column(default=0)
     dropped: Mapped[bool] = mapped_column(default=False)
-    error_profile: Mapped[ErrorProfile] = mapped_column(
-        enum_type(ErrorProfile, "error_profile"), default=ErrorProfile.PLAIN
-    )
+    error_profile: Mapped[ErrorProfile] = mapped_column(default=ErrorProfile.PLAIN)
     last_delivery_at: Mapped[datetime | None]
-    last_failure: Mapped[DeliveryFailure | None] = mapped_column(
-        enum_type(DeliveryFailure, "last_failure")
-    )
+    last_failure: Mapped[DeliveryFailure | None]
     ended_at: Mapped[datetime | None]
-    end_reason: Mapped[SubscriptionEnd | None] = mapped_column(
-        enum_type(SubscriptionEnd, "end_reason")
-    )
+    end_reason: Mapped[SubscriptionEnd | None]
 
 
 # cleared when a subscription ends; its host stays in the log
@@ -157,12 +151,12 @@ class EventDelivery(Base):
     subscription_id: Mapped[str] = mapped_column(sa.ForeignKey("event_subscriptions.id"))
     endpoint_id: Mapped[str] = mapped_column(sa.String(64))  # the endpoint of its subscription
     host: Mapped[str] = mapped_column(sa.String(260))
-    kind: Mapped[DeliveryKind] = mapped_column(enum_type(DeliveryKind, "kind"))
+    kind: Mapped[DeliveryKind]
     event_id: Mapped[str] = mapped_column(sa.String(64))
     answer_count: Mapped[int]
     position: Mapped[int] = mapped_column(sa.BigInteger)
     body: Mapped[str | None] = mapped_column(sa.Text)
-    state: Mapped[DeliveryState] = mapped_column(enum_type(DeliveryState, "state"))
+    state: Mapped[DeliveryState]
     attempts: Mapped[int] = mapped_column(default=0)
     next_at: Mapped[datetime]
     lease_until: Mapped[datetime | None]
@@ -190,5 +184,5 @@ class DeliveryAttempt(Base):
     duration_ms: Mapped[int]
     signature: Mapped[str] = mapped_column(sa.Text)
     status: Mapped[int | None]
-    failure: Mapped[DeliveryFailure | None] = mapped_column(enum_type(DeliveryFailure, "failure"))
+    failure: Mapped[DeliveryFailure | None]
     reply: Mapped[str | None] = mapped_column(sa.Text)

@@ -8,7 +8,7 @@ from typing import NamedTuple, cast
 from sqlalchemy import ForeignKey, Integer, String, Text, UniqueConstraint, bindparam, func, select
 from sqlalchemy.orm import Mapped, mapped_column
 
-from webapp.base.database import Base, among, db, enum_type, read_rows
+from webapp.base.database import Base, among, db, read_rows
 from webapp.base.vocabulary import FollowUpAuthor, FollowUpState
 from webapp.records.responses.models import Answer
 
@@ -32,7 +32,7 @@ class FollowUp(Base):
     session_id: Mapped[str] = mapped_column(ForeignKey("response_sessions.id"))
     parent_question_id: Mapped[str] = mapped_column(String(200))
     answer_id: Mapped[str] = mapped_column(ForeignKey("answers.id"), unique=True)
-    state: Mapped[FollowUpState] = mapped_column(enum_type(FollowUpState, "follow_up_state"))
+    state: Mapped[FollowUpState]
     depth: Mapped[int | None] = mapped_column(Integer)
     question_text: Mapped[str] = mapped_column(Text)
     technique: Mapped[str | None] = mapped_column(String(32))

@@ -45,7 +45,7 @@ class Form(Content, database.Base):
     account_id: Mapped[str] = mapped_column(sa.ForeignKey("accounts.id"))
     draft_id: Mapped[str] = mapped_column(sa.ForeignKey("drafts.id"), unique=True)
     share_token: Mapped[str] = mapped_column(sa.String(40), unique=True)
-    status: Mapped[FormStatus] = mapped_column(database.enum_type(FormStatus, "status"))
+    status: Mapped[FormStatus]
     last_stamp: Mapped[int] = mapped_column(sa.BigInteger)
     completed_stamp: Mapped[int | None] = mapped_column(sa.BigInteger)
     response_count: Mapped[int] = mapped_column(default=0)

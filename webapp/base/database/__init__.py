@@ -29,7 +29,6 @@ from webapp.base.database.transactions import (
 from webapp.base.database.types import (
     UtcDateTime as UtcDateTime,
     among as among,
-    enum_type as enum_type,
     from_millis as from_millis,
     to_millis as to_millis,
 )

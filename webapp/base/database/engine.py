@@ -4,6 +4,7 @@ import logging
 import secrets
 from collections.abc import Callable
 from datetime import UTC, datetime
+from enum import StrEnum
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -18,7 +19,7 @@ from webapp.base import open_files
 from webapp.base.database import sqlite
 from webapp.base.database.failures import STORAGE_FAILURES
 from webapp.base.database.sqlite import READING
-from webapp.base.database.types import UtcDateTime, from_json, to_json
+from webapp.base.database.types import ENUM, UtcDateTime, from_json, to_json
 
 if TYPE_CHECKING:
     from sqlalchemy.dialects.postgresql import Insert as PostgresqlInsert
@@ -44,7 +45,9 @@ class Base(DeclarativeBase):
             "pk": "pk_%(table_name)s",
         }
     )
-    registry = registry(metadata=metadata, type_annotation_map={datetime: UtcDateTime})
+    registry = registry(
+        metadata=metadata, type_annotation_map={datetime: UtcDateTime, StrEnum: ENUM}
+    )
 
 
 class Session(SessionBase):

@@ -40,16 +40,14 @@ class UtcDateTime(TypeDecorator[datetime]):
         return None if value is None else from_millis(value)
 
 
-def enum_type(kind: type[StrEnum], name: str) -> Enum:
-    """Return the column type of an enum: its value as text, with a CHECK constraint."""
-    return Enum(
-        kind,
-        name=name,
-        native_enum=False,
-        create_constraint=True,
-        length=32,
-        values_callable=lambda members: [member.value for member in members],
-    )
+# any StrEnum: its value as text, with a CHECK constraint (migrations name it after its column)
+ENUM = Enum(
+    StrEnum,
+    native_enum=False,
+    create_constraint=True,
+    length=32,
+    values_callable=lambda members: [member.value for member in members],
+)
 
 
 def to_json(value: Any) -> str:

@@ -53,7 +53,7 @@ def agent_progress(since: int) -> AgentProgress:
     client = connections.find_newest_client(creator_id(), from_millis(since), now=utc_now())
     draft = reviews.find_agent_draft(creator_id(), from_millis(since))
     by = (draft.created_by if draft else None) or ""
-    author = connections.agent_names([by]).get(by)
+    author = connections.agent_names([by]).get(by) if by else ""
     return AgentProgress(since, author or (client.name if client else ""), draft)
 
 

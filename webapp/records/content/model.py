@@ -10,7 +10,7 @@ from sqlalchemy import JSON, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from webapp.base import vocabulary
-from webapp.base.database import enum_type, new_id
+from webapp.base.database import new_id
 from webapp.base.errors import ErrorCode, InvalidInput, path_of
 from webapp.base.text import in_one_line
 
@@ -111,15 +111,9 @@ class Content:
     goal: Mapped[str | None] = mapped_column(Text)
     private_context: Mapped[str | None] = mapped_column(Text)
     questions: Mapped[list[QuestionRow]] = mapped_column(JSON)
-    follow_up_mode: Mapped[vocabulary.FollowUpMode] = mapped_column(
-        enum_type(vocabulary.FollowUpMode, "follow_up_mode")
-    )
-    response_mode: Mapped[vocabulary.ResponseMode] = mapped_column(
-        enum_type(vocabulary.ResponseMode, "response_mode")
-    )
-    response_limit: Mapped[vocabulary.ResponseLimit] = mapped_column(
-        enum_type(vocabulary.ResponseLimit, "response_limit")
-    )
+    follow_up_mode: Mapped[vocabulary.FollowUpMode]
+    response_mode: Mapped[vocabulary.ResponseMode]
+    response_limit: Mapped[vocabulary.ResponseLimit]
     followups_given: Mapped[int | None]
     max_total_questions: Mapped[int | None]
     public_reason: Mapped[str | None] = mapped_column(Text)

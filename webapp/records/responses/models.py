@@ -43,7 +43,7 @@ class ResponseSession(database.Base):
     id: Mapped[str] = mapped_column(sa.String(40), primary_key=True)
     form_id: Mapped[str] = mapped_column(sa.ForeignKey("forms.id"))
     key_hash: Mapped[str] = mapped_column(sa.String(64), unique=True)
-    status: Mapped[SessionStatus] = mapped_column(database.enum_type(SessionStatus, "status"))
+    status: Mapped[SessionStatus]
     responder_name: Mapped[str | None] = mapped_column(sa.Text)
     skipped: Mapped[list[str]] = mapped_column(sa.JSON)
     answered: Mapped[dict[str, str]] = mapped_column(sa.JSON, default=dict)
@@ -79,12 +79,8 @@ class Answer(database.Base):
     question_id: Mapped[str] = mapped_column(sa.String(200))
     question_text: Mapped[str] = mapped_column(sa.Text)
     answer_text: Mapped[str] = mapped_column(sa.Text)
-    response_type: Mapped[ResponseType] = mapped_column(
-        database.enum_type(ResponseType, "response_type")
-    )
-    question_kind: Mapped[QuestionKind] = mapped_column(
-        database.enum_type(QuestionKind, "question_kind")
-    )
+    response_type: Mapped[ResponseType]
+    question_kind: Mapped[QuestionKind]
     parent_question_id: Mapped[str | None] = mapped_column(sa.String(200))
     answer_key: Mapped[str] = mapped_column(sa.String(64))
     word_count: Mapped[int] = mapped_column(server_default="0")

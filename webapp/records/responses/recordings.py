@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import InstrumentedAttribute, Mapped, mapped_column
 from sqlalchemy.schema import ExecutableDDLElement
 
-from webapp.base.database import Base, among, enum_type, read_rows
+from webapp.base.database import Base, among, read_rows
 from webapp.base.errors import ErrorCode, NotFound
 from webapp.base.vocabulary import ResponseType, TranscriptState
 from webapp.records.responses.models import (
@@ -65,9 +65,7 @@ class Recording(Base):
     duration_ms: Mapped[int]
     levels: Mapped[str | None] = mapped_column(sa.String(64))
     transcriber: Mapped[str] = mapped_column(sa.String(260), server_default="")
-    transcript_state: Mapped[TranscriptState] = mapped_column(
-        enum_type(TranscriptState, "transcript_state")
-    )
+    transcript_state: Mapped[TranscriptState]
     transcript: Mapped[str | None] = mapped_column(sa.Text)
     attempts: Mapped[int] = mapped_column(default=0)
     next_at: Mapped[datetime | None]
