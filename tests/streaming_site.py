@@ -35,7 +35,7 @@ class Site:
         with self.app.app_context():
             return make_form(make_account().id, **fields)
 
-    def token(self, form: Any, **lasting: float) -> agent_tokens.MadeToken:
+    def token(self, form: Any, **lasting: float) -> agent_tokens.AgentToken:
         now = utc_now()
         with self.app.app_context():
             return agent_tokens.make_agent_token(

@@ -120,7 +120,7 @@ def form(app: Flask, account: Account) -> Any:
 
 def agent_token(
     app: Flask, account_id: str, form_id: str | None, life: timedelta = timedelta(days=1)
-) -> agent_tokens.MadeToken:
+) -> agent_tokens.AgentToken:
     now = utc_now()
     with app.app_context():
         return agent_tokens.make_agent_token(

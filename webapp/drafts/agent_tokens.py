@@ -50,15 +50,6 @@ class TokenRow(NamedTuple):
         return TokenEnd.EXPIRED if grant_is_over or self.expires_at <= now else None
 
 
-class MadeToken(NamedTuple):
-    """A new token, whose text is not stored."""
-
-    id: str
-    token: str
-    hint: str
-    expires_at: datetime
-
-
 # the model of this table belongs to a higher layer
 GRANTS = sa.table(
     "oauth_grants",
@@ -114,26 +105,25 @@ def make_agent_token(
     now: datetime,
     grant_id: str | None = None,
     by: Actor = SYSTEM,
-) -> MadeToken:
-    """Create a token for one form, or for all forms if `form_id` is None."""
+) -> AgentToken:
+    """Create a token for one form, or for all forms if `form_id` is None; set its `token`."""
     token = PREFIX + secrets.token_hex(32)  # secret scanners know it by the prefix
-    hint = f"{token[:HINT_START]}…{token[-HINT_END:]}"
-    made = MadeToken(database.new_id("agt"), token, hint, expires_at)
-    values = {
-        "id": made.id,
-        "account_id": account_id,
-        "form_id": form_id,
-        "grant_id": grant_id,
-        "token_hash": token_hash(token),
-        "hint": made.hint,
-        "label": label,
-        "created_at": now,
-        "expires_at": expires_at,
-    }
-    with database.write_transaction() as connection:
+    made = AgentToken(
+        id=database.new_id("agt"),
+        account_id=account_id,
+        form_id=form_id,
+        grant_id=grant_id,
+        token_hash=token_hash(token),
+        hint=f"{token[:HINT_START]}…{token[-HINT_END:]}",
+        label=label,
+        created_at=now,
+        expires_at=expires_at,
+    )
+    made.token = token
+    with database.write_transaction():
         if form_id is not None:
             lock_form(account_id, form_id)  # the form must exist until its token is stored
-        connection.execute(sa.insert(AgentToken).values(values))
+        database.db.session.add(made)
         add_event(AuditKind.AGENT_TOKEN_MADE, account_id, by=by, now=now, subject=form_id)
     return made
 

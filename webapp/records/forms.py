@@ -208,6 +208,7 @@ class AgentToken(database.Base):
     """A token for one form, or for all forms of the account where `form_id` is null."""
 
     __tablename__ = "agent_tokens"
+    token = ""  # the text of a new token, which is not stored
 
     id: Mapped[str] = mapped_column(sa.String(40), primary_key=True)
     account_id: Mapped[str] = mapped_column(sa.ForeignKey("accounts.id"), index=True)

@@ -166,11 +166,11 @@ def test_a_process_has_so_many_streams(site: Site) -> None:
         assert not has_room(site, form, site.token(form).token)
 
 
-def revoke(form: Any, made: agent_tokens.MadeToken) -> None:
+def revoke(form: Any, made: agent_tokens.AgentToken) -> None:
     agent_tokens.revoke_agent_token(form.account_id, made.id, now=utc_now())
 
 
-ENDS: dict[str, Callable[[Any, agent_tokens.MadeToken], object]] = {
+ENDS: dict[str, Callable[[Any, agent_tokens.AgentToken], object]] = {
     "revoked": revoke,
     "all revoked": lambda form, _: agent_tokens.revoke_agent_tokens(form.account_id, now=utc_now()),
     "account disabled": lambda form, _: accounts.disable_account(form.account_id, now=utc_now()),

@@ -13,7 +13,7 @@ from webapp.base.config import Settings
 from webapp.base.database import db
 from webapp.base.vocabulary import ClientKind, TokenEnd
 from webapp.drafts import agent_tokens
-from webapp.drafts.agent_tokens import MadeToken, TokenRow
+from webapp.drafts.agent_tokens import TokenRow
 from webapp.oauth import connections
 from webapp.oauth.models import OAuthClient, OAuthGrant
 from webapp.oauth.tokens import add_grant
@@ -22,7 +22,7 @@ from webapp.records.forms import AgentToken
 pytestmark = [pytest.mark.usefixtures("app_context"), both_databases]
 
 
-def make(form: Any, clock: Clock, **changed: Any) -> MadeToken:
+def make(form: Any, clock: Clock, **changed: Any) -> AgentToken:
     given: dict[str, Any] = {
         "form_id": form.id,
         "label": "Rota agent",
@@ -32,7 +32,7 @@ def make(form: Any, clock: Clock, **changed: Any) -> MadeToken:
     return agent_tokens.make_agent_token(**{"account_id": form.account_id} | given | changed)
 
 
-def found(made: MadeToken) -> TokenRow:
+def found(made: AgentToken) -> TokenRow:
     row = agent_tokens.find_agent_token(made.token)
     assert row is not None
     return row
