@@ -116,8 +116,8 @@ def set_picture(account_id: str, content: bytes) -> None:
 
 def read_picture(account_id: str, digest: str) -> bytes | None:
     """Return a picture of the account, or None."""
-    found = read_rows(_OWN, account=account_id, digest=digest)
-    return bytes(found[0].content) if found else None
+    found = db.session.get(Picture, (account_id, digest))
+    return found.content if found else None
 
 
 def read_shared_picture(share_token: str, digest: str) -> bytes | None:
@@ -126,9 +126,6 @@ def read_shared_picture(share_token: str, digest: str) -> bytes | None:
     return bytes(found[0].content) if found else None
 
 
-_OWN = select(Picture.content).where(
-    Picture.account_id == bindparam("account"), Picture.digest == bindparam("digest")
-)
 _SHARED = (
     select(Picture.content)
     .join(Form, Form.account_id == Picture.account_id)
