@@ -159,7 +159,7 @@ def change_details(
         account = db.session.get_one(models.Account, account_id)
         account.name = models.clean_name(name, account.email)
         account.language = language
-        account.organisation = models.clean_organisation(organisation)
+        account.organisation = models.clean_name(organisation)
         account.accent = accent
 
 

@@ -14,14 +14,8 @@ from sqlalchemy.exc import IntegrityError
 from webapp.base.database import db, new_id, release_connections, write_transaction
 from webapp.base.errors import ErrorCode, NotFound, PageCode, StateConflict
 from webapp.base.text import token_hash
-from webapp.records.accounts.credentials import Also, check_password, password_hash, set_password
-from webapp.records.accounts.models import (
-    Account,
-    Invite,
-    account_disabled,
-    clean_email,
-    clean_name,
-)
+from webapp.records.accounts import credentials, models
+from webapp.records.accounts.models import Account, Invite
 from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
 
 INVITE_LIFETIME_SECONDS = 24 * 3600
@@ -31,20 +25,20 @@ def create_account(
     email: str, name: str, password: str, *, now: datetime, by: Actor = SYSTEM
 ) -> Account:
     """Create an account with a password. Raises InvalidInput, or StateConflict `email_taken`."""
-    address = clean_email(email)
-    known_hash = password_hash(check_password(password, address))
+    address = models.clean_email(email)
+    known_hash = credentials.password_hash(credentials.check_password(password, address))
     with _one_account(address):
-        return _add_account(address, clean_name(name, address), known_hash, now=now, by=by)
+        return _add_account(address, models.clean_name(name, address), known_hash, now=now, by=by)
 
 
 def make_invite(*, email: str | None = None, now: datetime, by: Actor = SYSTEM) -> str:
     """Create a one-time link, valid for 24 h; return its token, stored only as a hash. Commits."""
     token = secrets.token_urlsafe(32)
-    address = None if email is None else clean_email(email)
+    address = None if email is None else models.clean_email(email)
     with write_transaction():
         account = db.session.scalars(select(Account).where(Account.email == address)).first()
         if account is not None and account.disabled_at is not None:
-            raise account_disabled()
+            raise models.account_disabled()
         account_id = account.id if account else None
         db.session.add(
             Invite(
@@ -75,7 +69,7 @@ def accept_invite(
     *,
     now: datetime,
     by: Actor = SYSTEM,
-    also: Also | None = None,
+    also: credentials.Also | None = None,
 ) -> Account:
     """Use a link: create its account, or set a new password for the account it names.
 
@@ -85,17 +79,17 @@ def accept_invite(
     Raises NotFound (link unknown, used, expired), InvalidInput, StateConflict `email_taken`.
     """
     invite = get_invite(token, now=now)
-    address = invite.email or clean_email(email)
+    address = invite.email or models.clean_email(email)
     account_id = invite.account_id
-    new_name = clean_name(name, address)
+    new_name = models.clean_name(name, address)
     release_connections()  # hashing may have to wait
-    known_hash = password_hash(check_password(password, address))
+    known_hash = credentials.password_hash(credentials.check_password(password, address))
     with _one_account(address):
         _use_invite(token, now=now)
         if account_id is None:
             account = _add_account(address, new_name, known_hash, now=now, by=by)
         else:
-            account = set_password(account_id, known_hash, also)
+            account = credentials.set_password(account_id, known_hash, also)
             add_event(AuditKind.PASSWORD_RESET, account_id, by=by, now=now)
         add_event(AuditKind.LINK_USED, account.id, by=by, now=now)
     return account

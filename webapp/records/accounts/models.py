@@ -13,7 +13,6 @@ from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
 
 EMAIL_MAX_CHARS = 254  # RFC 5321 section 4.5.3.1.3, as clarified by erratum 1690
 ACCOUNT_NAME_MAX_CHARS = 80
-ORGANISATION_MAX_CHARS = 80
 ACCENTS = ("", "green", "blue", "violet", "red", "ochre", "slate")  # "" shows none
 CREATOR_LANGUAGES = {"en": "English"}  # of the creator's pages, each with its own name
 NAME_READ_CHARS = 4 * ACCOUNT_NAME_MAX_CHARS  # room for combining marks
@@ -41,7 +40,7 @@ class Account(Base):
     created_at: Mapped[datetime]
     language: Mapped[str] = mapped_column(String(16), default="en")
     organisation: Mapped[str] = mapped_column(
-        String(ORGANISATION_MAX_CHARS), default="", server_default=""
+        String(ACCOUNT_NAME_MAX_CHARS), default="", server_default=""
     )
     accent: Mapped[str] = mapped_column(String(20), default="", server_default="")
     picture: Mapped[str] = mapped_column(String(64), default="", server_default="")
@@ -124,16 +123,12 @@ def normal_email(email: str) -> str:
     return normalized("NFC", email).strip().lower() if len(email) <= EMAIL_MAX_CHARS else ""
 
 
-def clean_name(name: str, email: str) -> str:
-    """Return the name to show, or the mailbox part of the address if the name is blank."""
+def clean_name(name: str, email: str = "") -> str:
+    """Return the name to show of a person or an organisation, in one line and without control
+    characters; the mailbox part of the address if it is blank.
+    """
     text = in_one_line(normalized("NFC", name.strip()[:NAME_READ_CHARS]))
     return (text or email.partition("@")[0])[:ACCOUNT_NAME_MAX_CHARS].rstrip()
-
-
-def clean_organisation(text: str) -> str:
-    """Return the organisation in one line, without control characters; "" for none."""
-    written = normalized("NFC", text.strip()[: 4 * ORGANISATION_MAX_CHARS])
-    return in_one_line(written)[:ORGANISATION_MAX_CHARS].rstrip()
 
 
 def disable_account(account_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
