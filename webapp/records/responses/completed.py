@@ -13,15 +13,8 @@ from sqlalchemy import and_, bindparam, select
 from webapp.base.database import read_rows
 from webapp.base.errors import ErrorCode, InvalidInput, NotFound, StateConflict
 from webapp.base.vocabulary import ResponseType, SessionStatus
-from webapp.records.responses.models import (
-    ANSWER_COLUMNS,
-    SESSION_COLUMNS,
-    Answer,
-    AnswerRow,
-    ResponseSession,
-    SessionAnswers,
-    SessionRow,
-)
+from webapp.records.responses import models
+from webapp.records.responses.models import Answer, ResponseSession
 from webapp.records.responses.recordings import attachments_of
 
 PAGE_BYTES = 24 * 1024  # of JSON
@@ -47,7 +40,7 @@ START = Position(0, 0)
 class Fragment(NamedTuple):
     """A part of a question and its answer; offsets in code points from the start of each text."""
 
-    answer: AnswerRow
+    answer: models.AnswerRow
     question_text: str
     question_offset: int
     answer_text: str
@@ -66,7 +59,7 @@ class Fragment(NamedTuple):
 
 
 def cut_page(
-    answers: Sequence[AnswerRow], start: Position, most: int
+    answers: Sequence[models.AnswerRow], start: Position, most: int
 ) -> tuple[list[Fragment], Position | None]:
     """Return the page from `start`, with at most `most` answers in their order, and the start of
     the next page (None on the last one).
@@ -90,7 +83,7 @@ def cut_page(
     return fragments, None
 
 
-def _fragment(answer: AnswerRow, offset: int, room: int) -> Fragment:
+def _fragment(answer: models.AnswerRow, offset: int, room: int) -> Fragment:
     question_offset = min(offset, len(answer.question_text))
     answer_offset = offset - question_offset
     question = _cut(answer.question_text[question_offset:], room)
@@ -109,7 +102,7 @@ def _size(*texts: str) -> int:
     return sum(len(orjson.dumps(text)) - 2 for text in texts)
 
 
-def get_completed_response(form_id: str, response_id: str) -> SessionAnswers:
+def get_completed_response(form_id: str, response_id: str) -> models.SessionAnswers:
     """Return the response with its current answers, oldest first, both read at one moment."""
     rows = read_rows(_RESPONSE, form_id=form_id, response_id=response_id)
     if not rows:
@@ -118,19 +111,19 @@ def get_completed_response(form_id: str, response_id: str) -> SessionAnswers:
             "There is no response with this responseId in this form; it may have been withdrawn.",
             "Use a responseId of an event, or a sessionId that reading responses returned.",
         )
-    session = SessionRow._make(rows[0][:_ANSWER])
+    session = models.SessionRow._make(rows[0][:_ANSWER])
     if session.status != SessionStatus.COMPLETED:
         raise StateConflict(
             ErrorCode.RESPONSE_NOT_COMPLETED,
             "The respondent has not sent this response yet.",
             "Wait until it is sent. What is answered so far is among the responses of the form.",
         )
-    answers = [AnswerRow._make(row[_ANSWER:]) for row in rows if row[_ANSWER] is not None]
-    return SessionAnswers(session, answers, attachments_of(answers))
+    answers = [models.AnswerRow._make(row[_ANSWER:]) for row in rows if row[_ANSWER] is not None]
+    return models.SessionAnswers(session, answers, attachments_of(answers))
 
 
 def read_fragments(
-    key: bytes, account_id: str, response: SessionAnswers, cursor: str | None, limit: int
+    key: bytes, account_id: str, response: models.SessionAnswers, cursor: str | None, limit: int
 ) -> tuple[list[Fragment], str | None]:
     """Return the page at the cursor, or else the first one, and the cursor of the next page.
 
@@ -161,9 +154,9 @@ def _position(signer: URLSafeSerializer, state: list[object], cursor: str) -> Po
     )
 
 
-_ANSWER = len(SESSION_COLUMNS)  # index of the first column of the answer in a row
+_ANSWER = len(models.SESSION_COLUMNS)  # index of the first column of the answer in a row
 _RESPONSE = (
-    select(*SESSION_COLUMNS, *ANSWER_COLUMNS)
+    select(*models.SESSION_COLUMNS, *models.ANSWER_COLUMNS)
     .outerjoin(Answer, and_(Answer.session_id == ResponseSession.id, Answer.superseded.is_(False)))
     .where(
         ResponseSession.id == bindparam("response_id"),

@@ -15,17 +15,8 @@ import sqlalchemy as sa
 from sqlalchemy.orm import InstrumentedAttribute
 
 from webapp.base.database import on_sqlite, read_rows
-from webapp.records.responses.models import (
-    ANSWER_COLUMNS,
-    SESSION_COLUMNS,
-    Answer,
-    AnswerRow,
-    AttachmentRow,
-    ResponseSession,
-    SessionAnswers,
-    SessionRow,
-    count_bytes,
-)
+from webapp.records.responses import models
+from webapp.records.responses.models import ANSWER_COLUMNS, SESSION_COLUMNS, Answer, ResponseSession
 from webapp.records.responses.recordings import attachments_of
 
 PAGE_MAX_ITEMS = 200  # answers and completions in one result page
@@ -37,7 +28,7 @@ NOW = sa.bindparam("now", type_=sa.BigInteger)
 class ResponsePage:
     """The responses after a cursor; `next_since` is the next cursor, in milliseconds."""
 
-    sessions: list[SessionAnswers]
+    sessions: list[models.SessionAnswers]
     answer_count: int
     next_since: int | None
     truncated: bool
@@ -69,7 +60,7 @@ def read_responses(
     items = sorted(_read_items(form.id, since or 0, form.last_stamp, max_items + 1), key=_STAMP)
     kept = items[: _fitting(items, max_items, max_bytes)]
     return ResponsePage(
-        _by_session(kept, attachments_of(kept)),
+        _by_session(kept),
         sum(item.id is not None for item in kept),
         kept[-1].stamp if kept else since,
         truncated=len(kept) < len(items),
@@ -147,19 +138,20 @@ def _read_items(form_id: str, since: int, until: int, most: int) -> Sequence[_It
 def _fitting(items: list[_Item], max_items: int, max_bytes: int) -> int:
     room = max_bytes
     for position, item in enumerate(items[:max_items]):
-        room -= 300 + (count_bytes(item.question_text, item.answer_text) if item.id else 0)
+        room -= 300 + (models.count_bytes(item.question_text, item.answer_text) if item.id else 0)
         if room < 0 and position:
             return position
     return max_items
 
 
-def _by_session(items: list[_Item], attachments: dict[str, AttachmentRow]) -> list[SessionAnswers]:
-    sessions: dict[object, SessionAnswers] = {}
+def _by_session(items: list[_Item]) -> list[models.SessionAnswers]:
+    attachments = attachments_of(items)
+    sessions: dict[object, models.SessionAnswers] = {}
     for item in items:
         entry = sessions.get(item[_SESSION])
         if entry is None:
-            session = SessionRow._make(item[_SESSION:])
-            entry = sessions[session.id] = SessionAnswers(session, attachments=attachments)
+            session = models.SessionRow._make(item[_SESSION:])
+            entry = sessions[session.id] = models.SessionAnswers(session, attachments=attachments)
         if item.id:
-            entry.answers.append(AnswerRow._make(item[:_SESSION]))
+            entry.answers.append(models.AnswerRow._make(item[:_SESSION]))
     return list(sessions.values())

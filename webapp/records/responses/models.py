@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import PurePosixPath
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.orm import InstrumentedAttribute, Mapped, mapped_column
@@ -192,17 +192,13 @@ def session_status(session: SessionRow, now_millis: int) -> SessionStatus:
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 
 
-def raw_column(
-    column: InstrumentedAttribute[object],
-) -> sa.ColumnElement[int] | sa.ColumnElement[str] | sa.ColumnElement[object]:
+RAW = {database.UtcDateTime: sa.BigInteger, sa.Enum: sa.String, sa.Boolean: sa.Integer}
+
+
+def raw_column(column: InstrumentedAttribute[Any]) -> sa.ColumnElement[Any]:
     """Return the stored value without conversion, the main cost of pages with many rows."""
-    if isinstance(column.type, database.UtcDateTime):
-        return sa.type_coerce(column, sa.BigInteger).label(column.key)
-    if isinstance(column.type, sa.Enum):
-        return sa.type_coerce(column, sa.String).label(column.key)
-    if isinstance(column.type, sa.Boolean):
-        return sa.type_coerce(column, sa.Integer).label(column.key)
-    return column.expression
+    stored = next((raw for kind, raw in RAW.items() if isinstance(column.type, kind)), None)
+    return sa.type_coerce(column, stored).label(column.key) if stored else column.expression
 
 
 ANSWER_COLUMNS = tuple(raw_column(getattr(Answer, name)) for name in AnswerRow._fields)

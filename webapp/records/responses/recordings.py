@@ -17,13 +17,8 @@ from sqlalchemy.schema import ExecutableDDLElement
 from webapp.base.database import Base, among, read_rows
 from webapp.base.errors import ErrorCode, NotFound
 from webapp.base.vocabulary import ResponseType, TranscriptState
-from webapp.records.responses.models import (
-    IS_SHOWN,
-    Answer,
-    AttachmentRow,
-    ResponseSession,
-    raw_column,
-)
+from webapp.records.responses import models
+from webapp.records.responses.models import Answer, AttachmentRow, ResponseSession
 
 
 class Recording(Base):
@@ -136,7 +131,7 @@ def find_attachment(form_id: str, attachment_id: str, *, shown_only: bool = Fals
     return AttachmentRow._make(rows[0])
 
 
-_COLUMNS = tuple(raw_column(getattr(Recording, name)) for name in AttachmentRow._fields)
+_COLUMNS = tuple(models.raw_column(getattr(Recording, name)) for name in AttachmentRow._fields)
 _ATTACHMENTS = sa.select(*_COLUMNS).where(among(Recording.answer_id, "answers"))
 _ATTACHMENT = (
     sa.select(*_COLUMNS)
@@ -149,7 +144,7 @@ _ATTACHMENT = (
 )
 _SHOWN_ATTACHMENT = _ATTACHMENT.join(
     ResponseSession, ResponseSession.id == Answer.session_id
-).where(IS_SHOWN)
+).where(models.IS_SHOWN)
 
 _NOTED = "INSERT INTO object_deletions (object_key, noted_at) VALUES (old.object_key, {now})"
 NOTE_ON_SQLITE = (
