@@ -107,28 +107,21 @@ def is_made(draft: drafts.Draft, before: drafts.Draft, changes: model.DraftUpdat
 
 
 _COLUMNS = tuple(drafts.Draft.__table__.c.keys())
-_CHANGING = (
-    *model.CONTENT_COLUMNS,
-    "revision",
-    "content_hash",
-    "author",
-    "agent_note",
-    "updated_at",
-)
+_STATE = ("revision", "content_hash", "author", "agent_note", "updated_at")
+_CHANGING = (*model.CONTENT_COLUMNS, *_STATE)
 _INSERT = sa.insert(drafts.Draft)
-# Whether a number of follow-ups was given is not in the hash: it may change within a revision.
-_AS_READ = (
-    drafts.Draft.id == sa.bindparam("key"),
-    drafts.Draft.status == DraftStatus.DRAFT,
-    drafts.Draft.deleted_at.is_(None),
-    drafts.Draft.revision == sa.bindparam("seen_revision"),
-    drafts.Draft.followups_given.is_not_distinct_from(
-        sa.bindparam("seen_followups", type_=sa.Integer)
-    ),
-)
 _REPLACE = (
     sa.update(drafts.Draft)
-    .where(*_AS_READ)
+    .where(
+        drafts.Draft.id == sa.bindparam("key"),
+        drafts.Draft.status == DraftStatus.DRAFT,
+        drafts.Draft.deleted_at.is_(None),
+        drafts.Draft.revision == sa.bindparam("seen_revision"),
+        # it may change within a revision, because its absence is not in the hash
+        drafts.Draft.followups_given.is_not_distinct_from(
+            sa.bindparam("seen_followups", type_=sa.Integer)
+        ),
+    )
     .values({name: sa.bindparam(name) for name in _CHANGING})
     # the statement decides: the draft may have been sent back since it was read
     .values(
@@ -233,7 +226,7 @@ def _created_before(account_id: str, repeatable: Repeatable, now: datetime) -> d
     )
     if key is None:
         return None
-    if key.created_at <= drafts.kept_since(now):
+    if key.created_at <= now - drafts.IDEMPOTENCY_KEPT:
         database.db.session.delete(key)
         database.db.session.flush()
         return None

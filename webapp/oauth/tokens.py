@@ -14,7 +14,7 @@ from webapp.oauth.protocol import ACCESS_PREFIX, REFRESH_PREFIX, new_secret
 from webapp.records.accounts.browser_sessions import SESSION_IDLE, SignIn
 from webapp.records.accounts.models import Invite
 from webapp.records.audit import SYSTEM, Actor, AuditEvent, AuditKind, add_event
-from webapp.records.drafts import IdempotencyKey, kept_since
+from webapp.records.drafts import IDEMPOTENCY_KEPT, IdempotencyKey
 from webapp.records.forms import AgentToken
 
 CODE_SECONDS = 60  # RFC 6749 section 4.1.2 allows at most ten minutes
@@ -197,7 +197,7 @@ def purge_dead(now: datetime) -> Iterator[int]:
     )
     dead: tuple[tuple[type[database.Base], ColumnElement[bool]], ...] = (
         (AuditEvent, AuditEvent.at < now - timedelta(days=config.settings().audit_days)),
-        (IdempotencyKey, IdempotencyKey.created_at <= kept_since(now)),
+        (IdempotencyKey, IdempotencyKey.created_at <= now - IDEMPOTENCY_KEPT),
         (SignIn, or_(SignIn.expires_at <= now, SignIn.last_active_at <= idle_since)),
         (Invite, Invite.expires_at < spent),
         (AgentToken, or_(AgentToken.expires_at < spent, AgentToken.revoked_at < spent)),

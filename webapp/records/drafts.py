@@ -2,7 +2,7 @@
 
 import re
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
@@ -159,16 +159,16 @@ def get_revision(account_id: str, draft_id: str) -> int:
     return int(found[0].revision)
 
 
-def owned_draft(
-    account_id: str | sa.BindParameter[str], draft_id: str | sa.BindParameter[str]
-) -> sa.Select[Draft]:
-    """Return the select of one draft of the account; deleting a form deletes its draft, too."""
+def owned_draft(account_id: Any, draft_id: Any) -> sa.Select[Draft]:
+    """Return the select of one draft of the account, by values or parameters; deleting a form
+    deletes its draft, too.
+    """
     return sa.select(Draft).where(
         Draft.id == draft_id, Draft.account_id == account_id, Draft.deleted_at.is_(None)
     )
 
 
-def unpublished(account_id: str | sa.BindParameter[str]) -> sa.ColumnElement[bool]:
+def unpublished(account_id: Any) -> sa.ColumnElement[bool]:
     """Return the condition for the account's drafts that are neither published nor discarded."""
     return sa.and_(
         Draft.account_id == account_id,
@@ -274,6 +274,7 @@ class IdempotencyKey(Base):
     created_at: Mapped[datetime]
 
 
+IDEMPOTENCY_KEPT = timedelta(days=1)  # as long as Stripe keeps keys
 CONFIRMED_COLUMNS = ("revision", "content_hash", "return_count")
 
 
@@ -283,7 +284,7 @@ def current_confirmation() -> sa.ColumnElement[bool]:
     return sa.and_(DraftConfirmation.draft_id == Draft.id, *same)
 
 
-def waiting(account_id: str | sa.BindParameter[str]) -> sa.ColumnElement[bool]:
+def waiting(account_id: Any) -> sa.ColumnElement[bool]:
     """Return the condition for agents' drafts that wait for their creator's confirmation."""
     by_agent = sa.or_(Draft.author.is_not(None), Draft.created_by.is_not(None))
     # last, because the length of the questions is expensive
@@ -293,11 +294,3 @@ def waiting(account_id: str | sa.BindParameter[str]) -> sa.ColumnElement[bool]:
     is_confirmed = sa.exists().where(current_confirmation())
     is_kept = Draft.returned_at.is_(None)
     return sa.and_(unpublished(account_id), by_agent, is_kept, ~is_confirmed, holds_something)
-
-
-IDEMPOTENCY_KEPT_SECONDS = 24 * 3600  # as long as Stripe keeps them
-
-
-def kept_since(now: datetime) -> datetime:
-    """Return the time up to which stored keys have expired."""
-    return now - timedelta(seconds=IDEMPOTENCY_KEPT_SECONDS)

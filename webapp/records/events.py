@@ -6,14 +6,8 @@ from enum import Enum
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
+from webapp.base import vocabulary
 from webapp.base.database import Base
-from webapp.base.vocabulary import (
-    DeliveryFailure,
-    DeliveryKind,
-    DeliveryState,
-    ErrorProfile,
-    SubscriptionEnd,
-)
 
 EVENT_NAME = "response.submitted"
 
@@ -31,9 +25,9 @@ class EventError(Enum):
     def message(self) -> str:
         return self.value[0]
 
-    def code(self, profile: ErrorProfile) -> int:
+    def code(self, profile: vocabulary.ErrorProfile) -> int:
         _, plain, extension = self.value
-        return extension if profile is ErrorProfile.EXTENSION else plain
+        return extension if profile is vocabulary.ErrorProfile.EXTENSION else plain
 
 
 class CallbackEndpoint(Base):
@@ -109,11 +103,13 @@ class EventSubscription(Base):
     suspended_at: Mapped[datetime | None]
     gone_count: Mapped[int] = mapped_column(default=0)
     dropped: Mapped[bool] = mapped_column(default=False)
-    error_profile: Mapped[ErrorProfile] = mapped_column(default=ErrorProfile.PLAIN)
+    error_profile: Mapped[vocabulary.ErrorProfile] = mapped_column(
+        default=vocabulary.ErrorProfile.PLAIN
+    )
     last_delivery_at: Mapped[datetime | None]
-    last_failure: Mapped[DeliveryFailure | None]
+    last_failure: Mapped[vocabulary.DeliveryFailure | None]
     ended_at: Mapped[datetime | None]
-    end_reason: Mapped[SubscriptionEnd | None]
+    end_reason: Mapped[vocabulary.SubscriptionEnd | None]
 
 
 # cleared when a subscription ends; its host stays in the log
@@ -151,12 +147,12 @@ class EventDelivery(Base):
     subscription_id: Mapped[str] = mapped_column(sa.ForeignKey("event_subscriptions.id"))
     endpoint_id: Mapped[str] = mapped_column(sa.String(64))  # the endpoint of its subscription
     host: Mapped[str] = mapped_column(sa.String(260))
-    kind: Mapped[DeliveryKind]
+    kind: Mapped[vocabulary.DeliveryKind]
     event_id: Mapped[str] = mapped_column(sa.String(64))
     answer_count: Mapped[int]
     position: Mapped[int] = mapped_column(sa.BigInteger)
     body: Mapped[str | None] = mapped_column(sa.Text)
-    state: Mapped[DeliveryState]
+    state: Mapped[vocabulary.DeliveryState]
     attempts: Mapped[int] = mapped_column(default=0)
     next_at: Mapped[datetime]
     lease_until: Mapped[datetime | None]
@@ -184,5 +180,5 @@ class DeliveryAttempt(Base):
     duration_ms: Mapped[int]
     signature: Mapped[str] = mapped_column(sa.Text)
     status: Mapped[int | None]
-    failure: Mapped[DeliveryFailure | None]
+    failure: Mapped[vocabulary.DeliveryFailure | None]
     reply: Mapped[str | None] = mapped_column(sa.Text)

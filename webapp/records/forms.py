@@ -66,14 +66,12 @@ class Form(Content, database.Base):
     seen_stamp: Mapped[int] = mapped_column(sa.BigInteger, server_default="0")
 
 
-def owned_form(
-    account_id: str | sa.BindParameter[str], form_id: str | sa.BindParameter[str]
-) -> sa.ColumnElement[bool]:
+def owned_form(account_id: Any, form_id: Any) -> sa.ColumnElement[bool]:
     """Return the condition for one form of the account that is not in the trash."""
     return sa.and_(Form.id == form_id, Form.account_id == account_id, Form.deleted_at.is_(None))
 
 
-def shared_form(share_token: str | sa.BindParameter[str]) -> sa.ColumnElement[bool]:
+def shared_form(share_token: Any) -> sa.ColumnElement[bool]:
     """Return the condition for the form behind a public link, unless it is in the trash."""
     return sa.and_(Form.share_token == share_token, Form.deleted_at.is_(None))
 
@@ -164,7 +162,8 @@ def close_form(account_id: str, form_id: str, *, now: datetime, by: Actor = SYST
         form = _lock(account_id, form_id)
         if form.status is not FormStatus.CLOSED:
             form.status, form.closed_at = FormStatus.CLOSED, now
-            _note_status(form, AuditKind.CLOSED, by, now)
+            database.note_change(form_id)
+            add_event(AuditKind.CLOSED, account_id, by=by, now=now, subject=form_id)
 
 
 def reopen_form(account_id: str, form_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
@@ -175,7 +174,8 @@ def reopen_form(account_id: str, form_id: str, *, now: datetime, by: Actor = SYS
             full = form.response_limit is ResponseLimit.ONE and form.response_count > 0
             form.status = FormStatus.COMPLETED if full else FormStatus.PUBLISHED
             form.closed_at = None
-            _note_status(form, AuditKind.REOPENED, by, now)
+            database.note_change(form_id)
+            add_event(AuditKind.REOPENED, account_id, by=by, now=now, subject=form_id)
 
 
 def no_form() -> NotFound:
@@ -197,11 +197,6 @@ def _lock(account_id: str, form_id: str) -> Form:
     if form is None:
         raise no_form()
     return form
-
-
-def _note_status(form: Form, kind: AuditKind, by: Actor, now: datetime) -> None:
-    database.note_change(form.id)
-    add_event(kind, form.account_id, by=by, now=now, subject=form.id)
 
 
 class AgentToken(database.Base):

@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from pathlib import Path
@@ -127,8 +127,5 @@ def _known() -> tuple[dict[str, list[str]], dict[str, list[str]]]:
 
 
 def _turned(of_languages: dict[str, frozenset[str]]) -> dict[str, list[str]]:
-    languages: defaultdict[str, list[str]] = defaultdict(list)
-    for tag, items in of_languages.items():
-        for item in items:
-            languages[item].append(tag)
-    return dict(languages)
+    every = frozenset[str]().union(*of_languages.values())
+    return {item: [tag for tag, items in of_languages.items() if item in items] for item in every}
