@@ -10,9 +10,8 @@ import sqlalchemy as sa
 from pydantic import Field, StrictStr
 from sqlalchemy.orm import aliased
 
-from webapp.base import database
+from webapp.base import database, text
 from webapp.base.errors import ErrorCode, InputModel, NotFound
-from webapp.base.text import token_hash
 from webapp.base.vocabulary import TokenEnd
 from webapp.records.accounts.models import Account
 from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
@@ -75,7 +74,7 @@ _BY_ID = _TOKENS.where(database.among(AgentToken.id, "ids"))
 
 def find_agent_token(token: str) -> TokenRow | None:
     """Return the row of a token in any state: callers must check `ended`."""
-    known = SHAPE.fullmatch(token) and database.read_rows(_BY_HASH, hash=token_hash(token))
+    known = SHAPE.fullmatch(token) and database.read_rows(_BY_HASH, hash=text.token_hash(token))
     return TokenRow._make(known[0]) if known else None
 
 
@@ -113,7 +112,7 @@ def make_agent_token(
         account_id=account_id,
         form_id=form_id,
         grant_id=grant_id,
-        token_hash=token_hash(token),
+        token_hash=text.token_hash(token),
         hint=f"{token[:HINT_START]}…{token[-HINT_END:]}",
         label=label,
         created_at=now,

@@ -11,9 +11,7 @@ from typing import NamedTuple
 
 from sqlalchemy import or_, update
 
-from webapp.base.database import execute, write_transaction
-from webapp.base.errors import ErrorCode, StateConflict
-from webapp.base.vocabulary import ON_THIS_SERVER, ResponseMode
+from webapp.base import database, errors, vocabulary
 from webapp.records.accounts.models import Account
 from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
 from webapp.records.content.model import Content, asks_follow_ups
@@ -28,7 +26,7 @@ class VoiceAgreement(NamedTuple):
 
     @property
     def stays_here(self) -> bool:
-        return self.transcriber == ON_THIS_SERVER
+        return self.transcriber == vocabulary.ON_THIS_SERVER
 
 
 class WriterAgreement(NamedTuple):
@@ -61,7 +59,7 @@ class Agreement(NamedTuple):
     asker: AskerAgreement = AskerAgreement()
 
     def used_by(self, content: Content) -> "Agreement":
-        is_typed = content.response_mode is ResponseMode.TEXT_ONLY
+        is_typed = content.response_mode is vocabulary.ResponseMode.TEXT_ONLY
         writer = self.writer if asks_follow_ups(content) else BY_RULES
         return Agreement(TYPED if is_typed else self.voice, writer, self.asker)
 
@@ -95,9 +93,9 @@ class Shown(NamedTuple):
 NOTHING_SHOWN = Shown()
 
 
-def _stale() -> StateConflict:
-    return StateConflict(
-        ErrorCode.CONFIRMATION_STALE,
+def _stale() -> errors.StateConflict:
+    return errors.StateConflict(
+        errors.ErrorCode.CONFIRMATION_STALE,
         "What this server does with answers changed while you were reading.",
         "Read what is so today, then decide again.",
     )
@@ -127,8 +125,8 @@ def agree(
         raise _stale()
     values = agreed._asdict()
     differs = or_(*(getattr(Form, name) != value for name, value in values.items()))
-    with write_transaction():
-        changed = execute(
+    with database.write_transaction():
+        changed = database.execute(
             update(Form).where(owned_form(account_id, form_id), differs).values(values)
         )
         if changed.rowcount:

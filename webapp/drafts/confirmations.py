@@ -6,9 +6,7 @@ from typing import cast
 
 from sqlalchemy import bindparam, select
 
-from webapp.base.database import db, new_id, read_rows, write_transaction
-from webapp.base.errors import ErrorCode, SentBack, StateConflict
-from webapp.base.vocabulary import ConfirmationMethod, DraftStatus
+from webapp.base import database, errors, vocabulary
 from webapp.drafts.agreement import NOTHING_SHOWN, TYPED, Agreement, Shown, VoiceAgreement, asker_of
 from webapp.records import drafts
 from webapp.records.accounts.models import Account
@@ -33,8 +31,8 @@ def confirm_shown(
     """
     draft = drafts.open_draft(account_id, draft_id)
     if (draft.revision, draft.content_hash) != (revision, shown_hash):
-        raise StateConflict(
-            ErrorCode.CONFIRMATION_STALE,
+        raise errors.StateConflict(
+            errors.ErrorCode.CONFIRMATION_STALE,
             "The draft changed while you were reading it.",
             "Read the change, then decide again.",
         )
@@ -42,10 +40,10 @@ def confirm_shown(
     agreed = shown.confirmed(draft)
     draft.end_return()
     add_event(AuditKind.CONFIRMED, account_id, by=by, now=now, subject=draft_id)
-    return _add_confirmation(draft, ConfirmationMethod.BROWSER, None, now, agreed)
+    return _add_confirmation(draft, vocabulary.ConfirmationMethod.BROWSER, None, now, agreed)
 
 
-confirm_draft = write_transaction()(confirm_shown)  # in a transaction of its own
+confirm_draft = database.write_transaction()(confirm_shown)  # in a transaction of its own
 
 
 def attest(
@@ -53,32 +51,32 @@ def attest(
 ) -> bool:
     """Store the agent's confirmation of the current revision; return False if it has one."""
     draft = drafts.lock_draft(account_id, draft_id)
-    if draft.status is DraftStatus.PUBLISHED:
+    if draft.status is vocabulary.DraftStatus.PUBLISHED:
         return False
     require_not_returned(draft)
     require_complete(draft)
     if is_current(find_confirmation(draft.id), draft):
         return False
-    asker = asker_of(db.session.get_one(Account, account_id))
+    asker = asker_of(database.db.session.get_one(Account, account_id))
     agreed = Agreement(offered, asker=asker).used_by(draft)  # no page named a model
-    _add_confirmation(draft, ConfirmationMethod.AGENT_ATTESTED, grant_id, now, agreed)
+    _add_confirmation(draft, vocabulary.ConfirmationMethod.AGENT_ATTESTED, grant_id, now, agreed)
     return True
 
 
 def find_confirmation(draft_id: str) -> drafts.DraftConfirmation | None:
     """Return the newest confirmation, of any revision, since the draft was last sent back."""
-    found = read_rows(_NEWEST, draft=draft_id)
+    found = database.read_rows(_NEWEST, draft=draft_id)
     return cast(drafts.DraftConfirmation, found[0]) if found else None
 
 
 def list_confirmations(draft_id: str) -> Sequence[drafts.DraftConfirmation]:
     """Return every confirmation of the draft, including voided ones, oldest first."""
-    return cast(Sequence[drafts.DraftConfirmation], read_rows(_ALL, draft=draft_id))
+    return cast(Sequence[drafts.DraftConfirmation], database.read_rows(_ALL, draft=draft_id))
 
 
 def list_confirmed(account_id: str) -> set[str]:
     """Return the ids of the account's unpublished drafts whose current revision is confirmed."""
-    return {row.id for row in read_rows(_CONFIRMED, account=account_id)}
+    return {row.id for row in database.read_rows(_CONFIRMED, account=account_id)}
 
 
 _OF_DRAFT = select(*drafts.DraftConfirmation.__table__.c).where(
@@ -108,8 +106,8 @@ def is_current(confirmation: drafts.DraftConfirmation | None, draft: drafts.Draf
 def require_complete(draft: drafts.Draft) -> None:
     """Raise StateConflict `draft_incomplete` if the draft lacks what a form needs."""
     if missing := missing_parts(draft):
-        raise StateConflict(
-            ErrorCode.DRAFT_INCOMPLETE,
+        raise errors.StateConflict(
+            errors.ErrorCode.DRAFT_INCOMPLETE,
             f"The draft lacks {' and '.join(dict.fromkeys(missing.values()))}.",
             "Add what is missing, then confirm and publish.",
             field=", ".join(missing),
@@ -118,13 +116,13 @@ def require_complete(draft: drafts.Draft) -> None:
 
 def _add_confirmation(
     draft: drafts.Draft,
-    method: ConfirmationMethod,
+    method: vocabulary.ConfirmationMethod,
     grant_id: str | None,
     now: datetime,
     agreed: Agreement,
 ) -> drafts.DraftConfirmation:
     confirmation = drafts.DraftConfirmation(
-        id=new_id("cnf"),
+        id=database.new_id("cnf"),
         draft_id=draft.id,
         **{name: getattr(draft, name) for name in drafts.CONFIRMED_COLUMNS},
         method=method,
@@ -132,16 +130,16 @@ def _add_confirmation(
         created_at=now,
         **agreed.columns(),
     )
-    db.session.add(confirmation)
-    db.session.flush()
+    database.db.session.add(confirmation)
+    database.db.session.flush()
     return confirmation
 
 
 def require_not_returned(draft: drafts.Draft) -> None:
     """Raise SentBack if the creator has sent the draft back."""
     if draft.returned_at:
-        raise SentBack(
-            ErrorCode.DRAFT_NOT_CONFIRMED,
+        raise errors.SentBack(
+            errors.ErrorCode.DRAFT_NOT_CONFIRMED,
             drafts.with_note("Its creator sent this draft back", draft.return_note),
             "Change the draft as its creator asks, ask them to confirm it, then retry.",
             draft.id,

@@ -6,12 +6,9 @@ from datetime import datetime
 from typing import cast
 
 import sqlalchemy as sa
-from sqlalchemy.exc import IntegrityError
 
-from webapp.base import database
+from webapp.base import database, errors, vocabulary
 from webapp.base.database.prepared_statements import run
-from webapp.base.errors import ErrorCode, InvalidInput
-from webapp.base.vocabulary import DraftStatus
 from webapp.drafts.revisions import find_revision, find_superseded
 from webapp.records import drafts
 from webapp.records.content import model
@@ -44,7 +41,7 @@ def create_draft(
     draft = drafts.Draft(
         id=database.new_id("drf"),
         account_id=account_id,
-        status=DraftStatus.DRAFT,
+        status=vocabulary.DraftStatus.DRAFT,
         revision=1,
         created_by=author,
         author=author,
@@ -114,7 +111,7 @@ _REPLACE = (
     sa.update(drafts.Draft)
     .where(
         drafts.Draft.id == sa.bindparam("key"),
-        drafts.Draft.status == DraftStatus.DRAFT,
+        drafts.Draft.status == vocabulary.DraftStatus.DRAFT,
         drafts.Draft.deleted_at.is_(None),
         drafts.Draft.revision == sa.bindparam("seen_revision"),
         # it may change within a revision, because its absence is not in the hash
@@ -180,7 +177,7 @@ def _insert(draft: drafts.Draft) -> None:
     """Insert a new draft, unless an earlier attempt whose result was lost has stored it."""
     try:
         database.execute_autocommit(_INSERT, **_columns(draft, _COLUMNS))
-    except IntegrityError:
+    except sa.exc.IntegrityError:
         if not database.read_rows(_ROW, account=draft.account_id, draft=draft.id):
             raise
 
@@ -237,7 +234,7 @@ def _created_before(account_id: str, repeatable: Repeatable, now: datetime) -> d
         )
     draft = database.db.session.get(drafts.Draft, key.draft_id) if key.draft_id else None
     if draft is None or draft.deleted_at:
-        is_draft = draft and draft.status is DraftStatus.DRAFT
+        is_draft = draft and draft.status is vocabulary.DraftStatus.DRAFT
         raise _key_reused(
             "for a draft that its creator discarded"
             if is_draft
@@ -245,14 +242,14 @@ def _created_before(account_id: str, repeatable: Repeatable, now: datetime) -> d
             "Ask the creator whether a new draft is wanted; if so, create it with a new key.",
         )
     created = find_superseded(draft, 1) or drafts.Draft(
-        id=draft.id, status=DraftStatus.DRAFT, revision=1, **model.snapshot(draft)
+        id=draft.id, status=vocabulary.DraftStatus.DRAFT, revision=1, **model.snapshot(draft)
     )
     created.repeated = True
     return created
 
 
-def _key_reused(how: str, resolution: str) -> InvalidInput:
-    code = ErrorCode.IDEMPOTENCY_KEY_REUSED
+def _key_reused(how: str, resolution: str) -> errors.InvalidInput:
+    code = errors.ErrorCode.IDEMPOTENCY_KEY_REUSED
     return model.wrong_field("Idempotency-Key", f"was used {how}", resolution, code)
 
 
@@ -266,7 +263,7 @@ def _create_once(
             database.execute(_INSERT, **_columns(draft, _COLUMNS))
             made = {"account_id": account_id, "draft_id": draft.id, "created_at": now}
             database.db.session.add(drafts.IdempotencyKey(**made, **asdict(repeatable)))
-    except IntegrityError:
+    except sa.exc.IntegrityError:
         earlier = _created_before(account_id, repeatable, now)
         if earlier is None:
             raise

@@ -9,10 +9,8 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from webapp.base import database
+from webapp.base import database, errors, vocabulary
 from webapp.base.database.prepared_statements import all_rows, run
-from webapp.base.errors import ErrorCode, NotConfirmed
-from webapp.base.vocabulary import DraftStatus, FormStatus
 from webapp.drafts import confirmations
 from webapp.drafts.agreement import NOTHING_SHOWN, TYPED, Agreement, Shown, VoiceAgreement
 from webapp.records import audit, drafts
@@ -87,7 +85,7 @@ _TAKE_DRAFT = (
         drafts.Draft.id == sa.bindparam("draft"),
         sa.exists().where(drafts.current_confirmation()),
     )
-    .values(status=DraftStatus.PUBLISHED)
+    .values(status=vocabulary.DraftStatus.PUBLISHED)
     .returning(*(_DRAFT[name] for name in ("id", *_FROM_DRAFT, *drafts.CONFIRMED_COLUMNS)))
 )
 
@@ -160,7 +158,7 @@ def _made(
         "account": account_id,
         "new_id": form_id,
         "new_share_token": secrets.token_urlsafe(16),
-        "new_status": FormStatus.PUBLISHED,
+        "new_status": vocabulary.FormStatus.PUBLISHED,
         "new_last_stamp": database.to_millis(now),
         "new_published_at": now,
     }
@@ -184,21 +182,21 @@ def _published_before(account_id: str, draft_id: str) -> FormRow:
     )
     if draft is None:
         raise drafts.missing_draft(account_id, draft_id)
-    if draft.status is DraftStatus.PUBLISHED:
+    if draft.status is vocabulary.DraftStatus.PUBLISHED:
         return form_of(database.execute(_FORM_OF_DRAFT, draft=draft_id).one())
     confirmations.require_not_returned(draft)
     confirmations.require_complete(draft)
     confirmation = confirmations.find_confirmation(draft.id)
     # a current one was stored just now, and a retry will find it
     if confirmation and not confirmations.is_current(confirmation, draft):
-        raise NotConfirmed(
-            ErrorCode.CONFIRMATION_STALE,
+        raise errors.NotConfirmed(
+            errors.ErrorCode.CONFIRMATION_STALE,
             "The draft changed after its creator confirmed it.",
             "Ask the creator to read and confirm the current revision, then retry.",
             draft_id,
         )
-    raise NotConfirmed(
-        ErrorCode.DRAFT_NOT_CONFIRMED,
+    raise errors.NotConfirmed(
+        errors.ErrorCode.DRAFT_NOT_CONFIRMED,
         "The creator has not confirmed this draft yet.",
         "Ask the creator to open the draft and confirm it, then retry.",
         draft_id,

@@ -11,9 +11,7 @@ from typing import Any, NamedTuple, cast
 from sqlalchemy import ColumnElement, ForeignKey, Text, and_, bindparam, case, select
 from sqlalchemy.orm import Mapped, aliased, mapped_column
 
-from webapp.base import database
-from webapp.base.errors import NotFound, PageCode
-from webapp.base.vocabulary import DraftStatus
+from webapp.base import database, errors, vocabulary
 from webapp.drafts.confirmations import list_confirmations
 from webapp.records import drafts
 from webapp.records.content import diff, model
@@ -114,7 +112,7 @@ def _at(draft: Draft, kept: Any) -> Draft:
     return Draft(
         id=draft.id,
         account_id=draft.account_id,
-        status=DraftStatus.DRAFT,
+        status=vocabulary.DraftStatus.DRAFT,
         revision=kept.revision,
         created_by=draft.created_by,
         author=kept.author,
@@ -208,9 +206,9 @@ def _revision(draft: Draft, number: int) -> Draft:
     return found
 
 
-def _nothing_there() -> NotFound:
-    return NotFound(
-        PageCode.REVISION_NOT_FOUND,
+def _nothing_there() -> errors.NotFound:
+    return errors.NotFound(
+        errors.PageCode.REVISION_NOT_FOUND,
         "There is no such revision or change of this draft.",
         "Open the draft again and choose from what it shows.",
     )

@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
-from webapp.base.database import Base, db, read_rows
+from webapp.base import database, vocabulary
 from webapp.base.errors import ErrorCode, NotFound, StateConflict, refused_character
-from webapp.base.vocabulary import ConfirmationMethod, DraftStatus
 from webapp.records.content.model import Content, DraftUpdate, wrong_field
 
 AGENT_NOTE_MAX_CHARS = 300  # half a sentence next to a change, and some room
@@ -38,7 +37,7 @@ def with_note(said: str, note: str | None) -> str:
 ABOUT_CHARS = 200  # of a goal or a question that lists show
 
 
-class Draft(Content, Base):
+class Draft(Content, database.Base):
     """An unpublished form. `author` is the OAuth grant that wrote last, None = creator.
 
     `agent_note` is that agent's note on this revision, and not part of the content. `returned_at`,
@@ -51,7 +50,7 @@ class Draft(Content, Base):
 
     id: Mapped[str] = mapped_column(sa.String(40), primary_key=True)
     account_id: Mapped[str] = mapped_column(sa.ForeignKey("accounts.id"), index=True)
-    status: Mapped[DraftStatus]
+    status: Mapped[vocabulary.DraftStatus]
     revision: Mapped[int]
     content_hash: Mapped[str] = mapped_column(sa.String(64))
     created_by: Mapped[str | None] = mapped_column(sa.String(40))
@@ -87,7 +86,7 @@ class DraftSummaryRow(NamedTuple):
     question_count: int
 
 
-class DraftRevision(Base):
+class DraftRevision(database.Base):
     """A superseded revision of a draft."""
 
     __tablename__ = "draft_revisions"
@@ -100,7 +99,7 @@ class DraftRevision(Base):
     created_at: Mapped[datetime]
 
 
-class DraftConfirmation(Base):
+class DraftConfirmation(database.Base):
     """A confirmation of one revision, by the creator or `agent_attested`. Append-only.
 
     `return_count` is the draft's at that time: the confirmation is valid until the draft is sent
@@ -113,7 +112,7 @@ class DraftConfirmation(Base):
     draft_id: Mapped[str] = mapped_column(sa.ForeignKey("drafts.id"), index=True)
     revision: Mapped[int]
     content_hash: Mapped[str] = mapped_column(sa.String(64))
-    method: Mapped[ConfirmationMethod]
+    method: Mapped[vocabulary.ConfirmationMethod]
     grant_id: Mapped[str | None] = mapped_column(sa.String(40))
     created_at: Mapped[datetime]
     return_count: Mapped[int] = mapped_column(server_default="0")
@@ -125,7 +124,7 @@ class DraftConfirmation(Base):
     asker_picture: Mapped[str] = mapped_column(sa.String(64), server_default="")
 
 
-class DraftReturn(Base):
+class DraftReturn(database.Base):
     """The creator's notes from one time that the draft was sent back; `number` counts from 1."""
 
     __tablename__ = "draft_returns"
@@ -140,7 +139,7 @@ class DraftReturn(Base):
 
 def get_draft(account_id: str, draft_id: str) -> Draft:
     """Return the account's draft; raises NotFound `draft_not_found`."""
-    draft = db.session.scalar(owned_draft(account_id, draft_id))
+    draft = database.db.session.scalar(owned_draft(account_id, draft_id))
     if draft is None:
         raise missing_draft(account_id, draft_id)
     return draft
@@ -148,12 +147,12 @@ def get_draft(account_id: str, draft_id: str) -> Draft:
 
 def list_drafts(account_id: str) -> list[DraftSummaryRow]:
     """Return the account's unpublished drafts, most recently changed first."""
-    return list(map(DraftSummaryRow._make, read_rows(_LIST, account=account_id)))
+    return list(map(DraftSummaryRow._make, database.read_rows(_LIST, account=account_id)))
 
 
 def get_revision(account_id: str, draft_id: str) -> int:
     """Return the current revision of the account's draft; raises NotFound `draft_not_found`."""
-    found = read_rows(_AT, account=account_id, draft=draft_id)
+    found = database.read_rows(_AT, account=account_id, draft=draft_id)
     if not found:
         raise missing_draft(account_id, draft_id)
     return int(found[0].revision)
@@ -172,14 +171,14 @@ def unpublished(account_id: Any) -> sa.ColumnElement[bool]:
     """Return the condition for the account's drafts that are neither published nor discarded."""
     return sa.and_(
         Draft.account_id == account_id,
-        Draft.status == DraftStatus.DRAFT,
+        Draft.status == vocabulary.DraftStatus.DRAFT,
         Draft.deleted_at.is_(None),
     )
 
 
 def missing_draft(account_id: str, draft_id: str) -> NotFound:
     """Return the refusal: when and why it was discarded, nothing of another account's."""
-    discarded = read_rows(_DISCARDED, account=account_id, draft=draft_id)
+    discarded = database.read_rows(_DISCARDED, account=account_id, draft=draft_id)
     if discarded:
         said = f"Its creator discarded this draft at {discarded[0].deleted_at:%Y-%m-%dT%H:%M:%SZ}"
         return NotFound(
@@ -214,7 +213,7 @@ def open_draft(account_id: str, draft_id: str) -> Draft:
 
 def require_open(draft: Draft) -> None:
     """Raise StateConflict `draft_already_published` if the draft is published."""
-    if draft.status is DraftStatus.PUBLISHED:
+    if draft.status is vocabulary.DraftStatus.PUBLISHED:
         raise StateConflict(
             ErrorCode.DRAFT_ALREADY_PUBLISHED,
             "The draft is published and cannot change any more.",
@@ -225,7 +224,7 @@ def require_open(draft: Draft) -> None:
 _DISCARDED = sa.select(Draft.deleted_at, Draft.discard_note).where(
     Draft.id == sa.bindparam("draft"),
     Draft.account_id == sa.bindparam("account"),
-    Draft.status == DraftStatus.DRAFT,
+    Draft.status == vocabulary.DraftStatus.DRAFT,
     Draft.deleted_at.is_not(None),
 )
 _AT = owned_draft(sa.bindparam("account"), sa.bindparam("draft")).with_only_columns(Draft.revision)
@@ -252,13 +251,13 @@ _LOCKED = (
 
 def lock_draft(account_id: str, draft_id: str) -> Draft:
     """Lock and return the draft, published or not; raises NotFound."""
-    draft = db.session.scalar(_LOCKED, {"draft": draft_id, "account": account_id})
+    draft = database.db.session.scalar(_LOCKED, {"draft": draft_id, "account": account_id})
     if draft is None:
         raise missing_draft(account_id, draft_id)
     return draft
 
 
-class IdempotencyKey(Base):
+class IdempotencyKey(database.Base):
     """A completed create request; repeats within a day return its draft as created.
 
     The key outlives its draft, and then has no draft id, so that a repeat creates nothing.

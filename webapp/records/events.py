@@ -6,8 +6,7 @@ from enum import Enum
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
-from webapp.base import vocabulary
-from webapp.base.database import Base
+from webapp.base import database, vocabulary
 
 EVENT_NAME = "response.submitted"
 
@@ -30,7 +29,7 @@ class EventError(Enum):
         return extension if profile is vocabulary.ErrorProfile.EXTENSION else plain
 
 
-class CallbackEndpoint(Base):
+class CallbackEndpoint(database.Base):
     """One callback address of an account, and its health.
 
     verified_at when it last answered a challenge correctly
@@ -66,7 +65,7 @@ FORGOTTEN: dict[str, None] = dict.fromkeys(
 )
 
 
-class EventSubscription(Base):
+class EventSubscription(database.Base):
     """An agent's subscription to the completed responses of one form.
 
     url, secret  null once the subscription has ended; both secrets are sealed
@@ -116,7 +115,7 @@ class EventSubscription(Base):
 ERASED: dict[str, None] = dict.fromkeys(("url", "secret", "previous_secret", "previous_until"))
 
 
-class EventDelivery(Base):
+class EventDelivery(database.Base):
     """One event on its way to one subscription.
 
     body         the bytes sent, as text; null until the first attempt fixes them
@@ -161,7 +160,7 @@ class EventDelivery(Base):
     settled_at: Mapped[datetime | None]
 
 
-class DeliveryAttempt(Base):
+class DeliveryAttempt(database.Base):
     """One attempt to deliver an event: its time, its signature and the response."""
 
     __tablename__ = "delivery_attempts"

@@ -8,12 +8,11 @@ from typing import NamedTuple, cast
 from sqlalchemy import ForeignKey, Integer, String, Text, UniqueConstraint, bindparam, func, select
 from sqlalchemy.orm import Mapped, mapped_column
 
-from webapp.base.database import Base, among, db, read_rows
-from webapp.base.vocabulary import FollowUpAuthor, FollowUpState
+from webapp.base import database, vocabulary
 from webapp.records.responses.models import Answer
 
 
-class FollowUp(Base):
+class FollowUp(database.Base):
     """One decision after one answer, and the question that resulted from it.
 
     id          also the id of the question, if one is asked
@@ -32,7 +31,7 @@ class FollowUp(Base):
     session_id: Mapped[str] = mapped_column(ForeignKey("response_sessions.id"))
     parent_question_id: Mapped[str] = mapped_column(String(200))
     answer_id: Mapped[str] = mapped_column(ForeignKey("answers.id"), unique=True)
-    state: Mapped[FollowUpState]
+    state: Mapped[vocabulary.FollowUpState]
     depth: Mapped[int | None] = mapped_column(Integer)
     question_text: Mapped[str] = mapped_column(Text)
     technique: Mapped[str | None] = mapped_column(String(32))
@@ -63,7 +62,7 @@ def count_outcomes(
         counted = counted.where(FollowUp.form_id == form_id)
     if since is not None:
         counted = counted.where(FollowUp.created_at >= since)
-    rows = db.session.execute(counted.order_by(count.desc(), outcome)).all()
+    rows = database.db.session.execute(counted.order_by(count.desc(), outcome)).all()
     known = set(ModelOutcome)
     return (
         {ModelOutcome(name): times for name, times in rows if name in known},
@@ -87,7 +86,7 @@ class AskedFollowUp(NamedTuple):
 
     @property
     def by_model(self) -> bool:
-        return bool(self.writer) and self.writer not in set(FollowUpAuthor)
+        return bool(self.writer) and self.writer not in set(vocabulary.FollowUpAuthor)
 
 
 _F = FollowUp
@@ -99,19 +98,19 @@ _COLUMNS = (
 _ASKED = (
     select(*_COLUMNS)
     .join(Answer, Answer.id == _F.answer_id)
-    .where(_F.session_id == bindparam("session"), _F.state == FollowUpState.ASKED)
+    .where(_F.session_id == bindparam("session"), _F.state == vocabulary.FollowUpState.ASKED)
 )
 _OF_SESSION = _ASKED.order_by(_F.parent_question_id, _F.depth)
-_HOW = select(_F.id, _F.technique, _F.reason, _F.writer).where(among(_F.id, "ids"))
+_HOW = select(_F.id, _F.technique, _F.reason, _F.writer).where(database.among(_F.id, "ids"))
 
 
 def read_follow_ups(session_id: str) -> list[AskedFollowUp]:
     """Return all follow-ups of a session, by scripted question in the order of asking."""
-    found = read_rows(_OF_SESSION, session=session_id)
+    found = database.read_rows(_OF_SESSION, session=session_id)
     return [AskedFollowUp._make(row) for row in found]
 
 
 def how_asked(question_ids: Iterable[str]) -> dict[str, FollowUp]:
     """Return how each follow-up came about, by id, as rows of `_HOW`; no statement without ids."""
     ids = list(question_ids)
-    return {row.id: cast(FollowUp, row) for row in read_rows(_HOW, ids=ids)} if ids else {}
+    return {row.id: cast(FollowUp, row) for row in database.read_rows(_HOW, ids=ids)} if ids else {}

@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 from sqlalchemy import ForeignKey, String, Update, delete, exists, select, update
 from sqlalchemy.orm import Mapped, mapped_column
 
-from webapp.base.database import Base, db, write_transaction
-from webapp.base.errors import ErrorCode, InvalidInput, PageCode, StateConflict
+from webapp.base import database, errors
 from webapp.base.text import in_one_line, normalized
 from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
 
@@ -19,7 +18,7 @@ NAME_READ_CHARS = 4 * ACCOUNT_NAME_MAX_CHARS  # room for combining marks
 EMAIL = re.compile("[^@\\s\x00-\x1f\x7f\ud800-\udfff]+@[^@\\s\x00-\x1f\x7f\ud800-\udfff]+")
 
 
-class Account(Base):
+class Account(database.Base):
     """A creator's account. A new `session_epoch` ends all browser sessions.
 
     A row with `deleted_at` is a deleted account whose data is still being purged.
@@ -56,7 +55,7 @@ class Account(Base):
         return self.session_id
 
 
-class Invite(Base):
+class Invite(database.Base):
     """A one-time link; only the SHA-256 of its token is stored.
 
     It sets the password of the account `account_id`, or creates an account if that is null.
@@ -75,7 +74,7 @@ class Invite(Base):
 
 def has_account() -> bool:
     """Return True if any account exists; if not, the start prints a link that creates one."""
-    return bool(db.session.scalar(select(exists().where(Account.deleted_at.is_(None)))))
+    return bool(database.db.session.scalar(select(exists().where(Account.deleted_at.is_(None)))))
 
 
 def find_account(email: str) -> Account | None:
@@ -83,7 +82,7 @@ def find_account(email: str) -> Account | None:
     address = normal_email(email)
     if not EMAIL.fullmatch(address):
         return None
-    return db.session.scalars(select(Account).where(Account.email == address)).first()
+    return database.db.session.scalars(select(Account).where(Account.email == address)).first()
 
 
 def end_links(account_id: str) -> None:
@@ -91,15 +90,15 @@ def end_links(account_id: str) -> None:
 
     Call it before the account is written: account deletion takes its locks in that order.
     """
-    db.session.execute(
+    database.db.session.execute(
         delete(Invite).where(Invite.account_id == account_id, Invite.used_at.is_(None))
     )
 
 
-def account_disabled() -> StateConflict:
+def account_disabled() -> errors.StateConflict:
     """Return the refusal of a disabled account."""
-    return StateConflict(
-        PageCode.ACCOUNT_DISABLED,
+    return errors.StateConflict(
+        errors.PageCode.ACCOUNT_DISABLED,
         "This account is switched off.",
         "Your administrator can switch it on again.",
     )
@@ -109,8 +108,8 @@ def clean_email(email: str) -> str:
     """Return the address in lower case and NFC. Raises InvalidInput if it is not an address."""
     address = normal_email(email)
     if len(address) > EMAIL_MAX_CHARS or not EMAIL.fullmatch(address):
-        raise InvalidInput(
-            ErrorCode.VALIDATION_FAILED,
+        raise errors.InvalidInput(
+            errors.ErrorCode.VALIDATION_FAILED,
             "That is not an e-mail address.",
             "Write it as name@example.com.",
             field="email",
@@ -135,7 +134,7 @@ def disable_account(account_id: str, *, now: datetime, by: Actor = SYSTEM) -> No
     """Disable the account: end browser sessions and open links, refuse agents; commits."""
     enabled = update(Account).where(Account.id == account_id, Account.disabled_at.is_(None))
     disabled = enabled.values(disabled_at=now, session_epoch=Account.session_epoch + 1)
-    with write_transaction():
+    with database.write_transaction():
         end_links(account_id)
         _change(disabled, AuditKind.ACCOUNT_DISABLED, account_id, now, by)
 
@@ -143,10 +142,10 @@ def disable_account(account_id: str, *, now: datetime, by: Actor = SYSTEM) -> No
 def enable_account(account_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
     """Enable the account: agents have access again, browsers must sign in again; commits."""
     disabled = update(Account).where(Account.id == account_id, Account.disabled_at.is_not(None))
-    with write_transaction():
+    with database.write_transaction():
         _change(disabled.values(disabled_at=None), AuditKind.ACCOUNT_ENABLED, account_id, now, by)
 
 
 def _change(change: Update, kind: AuditKind, account_id: str, now: datetime, by: Actor) -> None:
-    if db.session.scalars(change.returning(Account.id)).all():
+    if database.db.session.scalars(change.returning(Account.id)).all():
         add_event(kind, account_id, by=by, now=now)

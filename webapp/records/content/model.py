@@ -9,8 +9,7 @@ import orjson
 from sqlalchemy import JSON, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from webapp.base import vocabulary
-from webapp.base.database import new_id
+from webapp.base import database, vocabulary
 from webapp.base.errors import ErrorCode, InvalidInput, path_of
 from webapp.base.text import in_one_line
 
@@ -318,7 +317,7 @@ def _with_ids(questions: list[QuestionRow], before: list[QuestionRow]) -> list[Q
 
     def id_of(question: QuestionRow) -> str:
         known = free.get(question["text"])
-        return question.get("id") or (known.pop() if known else new_id("q"))
+        return question.get("id") or (known.pop() if known else database.new_id("q"))
 
     return [{**question, "id": id_of(question)} for question in questions]
 

@@ -10,9 +10,8 @@ import orjson
 from itsdangerous import BadData, URLSafeSerializer
 from sqlalchemy import and_, bindparam, select
 
-from webapp.base.database import read_rows
+from webapp.base import database, vocabulary
 from webapp.base.errors import ErrorCode, InvalidInput, NotFound, StateConflict
-from webapp.base.vocabulary import ResponseType, SessionStatus
 from webapp.records.responses import models
 from webapp.records.responses.models import Answer, ResponseSession
 from webapp.records.responses.recordings import attachments_of
@@ -69,7 +68,7 @@ def cut_page(
     for number in range(start.answer, len(answers)):
         answer = answers[number]
         room -= EXCHANGE_BYTES + _size(answer.question_id, answer.parent_question_id or "")
-        if answer.response_type == ResponseType.VOICE:
+        if answer.response_type == vocabulary.ResponseType.VOICE:
             room -= ATTACHMENT_BYTES
         if fragments and (room < CODE_POINT_BYTES or len(fragments) == most):
             return fragments, Position(number, 0)
@@ -104,7 +103,7 @@ def _size(*texts: str) -> int:
 
 def get_completed_response(form_id: str, response_id: str) -> models.SessionAnswers:
     """Return the response with its current answers, oldest first, both read at one moment."""
-    rows = read_rows(_RESPONSE, form_id=form_id, response_id=response_id)
+    rows = database.read_rows(_RESPONSE, form_id=form_id, response_id=response_id)
     if not rows:
         raise NotFound(
             ErrorCode.NOT_FOUND,
@@ -112,7 +111,7 @@ def get_completed_response(form_id: str, response_id: str) -> models.SessionAnsw
             "Use a responseId of an event, or a sessionId that reading responses returned.",
         )
     session = models.SessionRow._make(rows[0][:_ANSWER])
-    if session.status != SessionStatus.COMPLETED:
+    if session.status != vocabulary.SessionStatus.COMPLETED:
         raise StateConflict(
             ErrorCode.RESPONSE_NOT_COMPLETED,
             "The respondent has not sent this response yet.",

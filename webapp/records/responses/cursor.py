@@ -5,14 +5,11 @@ lock of the form's row, so that within a form the order of stamps is the order o
 """
 
 from collections import namedtuple
-from collections.abc import Sequence
 from dataclasses import dataclass
-from operator import attrgetter
 from typing import Any, TypeAlias
 
 import orjson
 import sqlalchemy as sa
-from sqlalchemy.orm import InstrumentedAttribute
 
 from webapp.base.database import on_sqlite, read_rows
 from webapp.records.responses import models
@@ -57,7 +54,8 @@ def read_responses(
     """
     if since is not None and since >= form.last_stamp:
         return ResponsePage([], 0, since, truncated=False)
-    items = sorted(_read_items(form.id, since or 0, form.last_stamp, max_items + 1), key=_STAMP)
+    items = _read_items(form.id, since or 0, form.last_stamp, max_items + 1)
+    items.sort(key=lambda item: item.stamp)
     kept = items[: _fitting(items, max_items, max_bytes)]
     return ResponsePage(
         _by_session(kept),
@@ -77,12 +75,9 @@ def has_answer_after(form: Any, since: int | None) -> bool:
 
 _Item: TypeAlias = Any  # a row of an answer, or of a completion (its `id` is None), and its session
 _SESSION = len(ANSWER_COLUMNS)  # index of the first column of the session in an item
-_STAMP = attrgetter("stamp")
 
 
-def _between(
-    stamp: InstrumentedAttribute[int] | InstrumentedAttribute[int | None],
-) -> sa.ColumnElement[bool]:
+def _between(stamp: Any) -> sa.ColumnElement[bool]:
     return sa.and_(stamp > sa.bindparam("since"), stamp <= sa.bindparam("until"))
 
 
@@ -122,7 +117,7 @@ _COLUMNS = [str(each.key) for each in (*ANSWER_COLUMNS, *SESSION_COLUMNS)]
 _ItemOfJson = namedtuple("_ItemOfJson", _COLUMNS, rename=True)  # type: ignore[misc] # noqa: PYI024
 
 
-def _read_items(form_id: str, since: int, until: int, most: int) -> Sequence[_Item]:
+def _read_items(form_id: str, since: int, until: int, most: int) -> list[_Item]:
     """Return at most `most` answers and completions.
 
     SQLite returns them in one row, because its driver releases the interpreter lock for each row
@@ -130,7 +125,7 @@ def _read_items(form_id: str, since: int, until: int, most: int) -> Sequence[_It
     """
     values = {"form_id": form_id, "since": since, "until": until, "most": most}
     if not on_sqlite():
-        return read_rows(_ITEMS_AFTER, **values)
+        return [*read_rows(_ITEMS_AFTER, **values)]
     ((items,),) = read_rows(_ITEMS_IN_ONE_ROW, **values)
     return list(map(_ItemOfJson._make, orjson.loads(items)))
 

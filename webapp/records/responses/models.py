@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.orm import InstrumentedAttribute, Mapped, mapped_column
 
-from webapp.base import database
-from webapp.base.vocabulary import QuestionKind, ResponseType, SessionStatus
+from webapp.base import database, vocabulary
 
 ANSWER_MAX_CHARS = 20_000  # longer typed answers stay in the box with a message
 SPOKEN_ANSWER_MAX_CHARS = 100_000  # contract; an answer with a recording
@@ -43,7 +42,7 @@ class ResponseSession(database.Base):
     id: Mapped[str] = mapped_column(sa.String(40), primary_key=True)
     form_id: Mapped[str] = mapped_column(sa.ForeignKey("forms.id"))
     key_hash: Mapped[str] = mapped_column(sa.String(64), unique=True)
-    status: Mapped[SessionStatus]
+    status: Mapped[vocabulary.SessionStatus]
     responder_name: Mapped[str | None] = mapped_column(sa.Text)
     skipped: Mapped[list[str]] = mapped_column(sa.JSON)
     answered: Mapped[dict[str, str]] = mapped_column(sa.JSON, default=dict)
@@ -79,8 +78,8 @@ class Answer(database.Base):
     question_id: Mapped[str] = mapped_column(sa.String(200))
     question_text: Mapped[str] = mapped_column(sa.Text)
     answer_text: Mapped[str] = mapped_column(sa.Text)
-    response_type: Mapped[ResponseType]
-    question_kind: Mapped[QuestionKind]
+    response_type: Mapped[vocabulary.ResponseType]
+    question_kind: Mapped[vocabulary.QuestionKind]
     parent_question_id: Mapped[str | None] = mapped_column(sa.String(200))
     answer_key: Mapped[str] = mapped_column(sa.String(64))
     word_count: Mapped[int] = mapped_column(server_default="0")
@@ -181,12 +180,12 @@ def stored_bytes(session_ids: Collection[str]) -> int:
     return int(database.execute(query).scalar_one())
 
 
-def session_status(session: SessionRow, now_millis: int) -> SessionStatus:
+def session_status(session: SessionRow, now_millis: int) -> vocabulary.SessionStatus:
     """Return the stored status, or `abandoned` after 24 hours without activity."""
-    unfinished = session.status != SessionStatus.COMPLETED
+    unfinished = session.status != vocabulary.SessionStatus.COMPLETED
     if unfinished and now_millis - session.last_active_at > ABANDONED_AFTER_SECONDS * 1000:
-        return SessionStatus.ABANDONED
-    return SessionStatus(session.status)
+        return vocabulary.SessionStatus.ABANDONED
+    return vocabulary.SessionStatus(session.status)
 
 
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")

@@ -12,16 +12,14 @@ from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import InstrumentedAttribute, Mapped, mapped_column
-from sqlalchemy.schema import ExecutableDDLElement
 
-from webapp.base.database import Base, among, read_rows
+from webapp.base import database, vocabulary
 from webapp.base.errors import ErrorCode, NotFound
-from webapp.base.vocabulary import ResponseType, TranscriptState
 from webapp.records.responses import models
 from webapp.records.responses.models import Answer, AttachmentRow, ResponseSession
 
 
-class Recording(Base):
+class Recording(database.Base):
     """One recording; its object is in the audio store before the row is.
 
     upload_key         made for each recorder, so that a retry is stored once
@@ -60,7 +58,7 @@ class Recording(Base):
     duration_ms: Mapped[int]
     levels: Mapped[str | None] = mapped_column(sa.String(64))
     transcriber: Mapped[str] = mapped_column(sa.String(260), server_default="")
-    transcript_state: Mapped[TranscriptState]
+    transcript_state: Mapped[vocabulary.TranscriptState]
     transcript: Mapped[str | None] = mapped_column(sa.Text)
     attempts: Mapped[int] = mapped_column(default=0)
     next_at: Mapped[datetime | None]
@@ -69,7 +67,7 @@ class Recording(Base):
     created_at: Mapped[datetime]
 
 
-class ObjectDeletion(Base):
+class ObjectDeletion(database.Base):
     """An object to erase from the audio store; its row is gone. `noted_at` is in milliseconds."""
 
     __tablename__ = "object_deletions"
@@ -78,7 +76,7 @@ class ObjectDeletion(Base):
     noted_at: Mapped[int] = mapped_column(sa.BigInteger)
 
 
-VOICE = ResponseType.VOICE.value  # plain text, because a page compares every answer with it
+VOICE = vocabulary.ResponseType.VOICE.value  # plain text, compared with every answer of a page
 LATE = "late:"  # prefix of answer keys that no respondent sends, or could send
 
 
@@ -105,7 +103,7 @@ def spoken_ids(answers: Iterable[Any]) -> list[str]:
 def attachments_of(answers: Iterable[Any]) -> dict[str, AttachmentRow]:
     """Return recordings by the id of their answer; run no statement if all were typed."""
     ids = spoken_ids(answers)
-    rows = read_rows(_ATTACHMENTS, answers=ids) if ids else ()
+    rows = database.read_rows(_ATTACHMENTS, answers=ids) if ids else ()
     return {row.answer_id: AttachmentRow._make(row) for row in rows}
 
 
@@ -120,7 +118,7 @@ def find_attachment(form_id: str, attachment_id: str, *, shown_only: bool = Fals
     shown_only  refuse that of a response which its creator has deleted, as pages do
     """
     query = _SHOWN_ATTACHMENT if shown_only else _ATTACHMENT
-    rows = read_rows(query, form_id=form_id, attachment_id=attachment_id)
+    rows = database.read_rows(query, form_id=form_id, attachment_id=attachment_id)
     if not rows:
         raise NotFound(
             ErrorCode.NOT_FOUND,
@@ -132,7 +130,7 @@ def find_attachment(form_id: str, attachment_id: str, *, shown_only: bool = Fals
 
 
 _COLUMNS = tuple(models.raw_column(getattr(Recording, name)) for name in AttachmentRow._fields)
-_ATTACHMENTS = sa.select(*_COLUMNS).where(among(Recording.answer_id, "answers"))
+_ATTACHMENTS = sa.select(*_COLUMNS).where(database.among(Recording.answer_id, "answers"))
 _ATTACHMENT = (
     sa.select(*_COLUMNS)
     .join(Answer, Answer.id == Recording.answer_id)
@@ -164,7 +162,7 @@ NOTE_ON_POSTGRESQL = (
 
 def _note_on(dialect: str, *statements: str) -> None:
     for statement in statements:
-        made: ExecutableDDLElement = sa.DDL(statement)  # type: ignore[no-untyped-call]
+        made: Any = sa.DDL(statement)  # type: ignore[no-untyped-call]
         sa.event.listen(Recording.__table__, "after_create", made.execute_if(dialect=dialect))
 
 
