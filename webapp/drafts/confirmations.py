@@ -8,9 +8,8 @@ from sqlalchemy import bindparam, select
 
 from webapp.base import database, errors, vocabulary
 from webapp.drafts.agreement import NOTHING_SHOWN, TYPED, Agreement, Shown, VoiceAgreement, asker_of
-from webapp.records import drafts
+from webapp.records import audit, drafts
 from webapp.records.accounts.models import Account
-from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
 from webapp.records.content.model import missing_parts
 
 
@@ -21,7 +20,7 @@ def confirm_shown(
     shown_hash: str,
     now: datetime,
     shown: Shown = NOTHING_SHOWN,
-    by: Actor = SYSTEM,
+    by: audit.Actor = audit.SYSTEM,
 ) -> drafts.DraftConfirmation:
     """Store the creator's confirmation of exactly what the browser showed; the caller commits.
 
@@ -39,7 +38,7 @@ def confirm_shown(
     require_complete(draft)
     agreed = shown.confirmed(draft)
     draft.end_return()
-    add_event(AuditKind.CONFIRMED, account_id, by=by, now=now, subject=draft_id)
+    audit.add_event(audit.AuditKind.CONFIRMED, account_id, by=by, now=now, subject=draft_id)
     return _add_confirmation(draft, vocabulary.ConfirmationMethod.BROWSER, None, now, agreed)
 
 
