@@ -2,8 +2,8 @@
 
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from datetime import date, timedelta
 from itertools import chain
 from statistics import median_low
@@ -172,9 +172,6 @@ class HiddenResponses:
     answered: Counter[str] = field(default_factory=Counter)
     skipped: Counter[str] = field(default_factory=Counter)
     days: Counter[date] = field(default_factory=Counter)
-
-    def lower_days(self, days: Iterable[counters.Day]) -> list[counters.Day]:
-        return [replace(day, completed=day.completed - self.days[day.date]) for day in days]
 
 
 def read_hidden(form_id: str) -> HiddenResponses:

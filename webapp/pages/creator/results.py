@@ -330,7 +330,7 @@ def _layout(form: FormRow, hidden: HiddenResponses, view: str, choice: Choice) -
     """Return the template variables for the header of every view; `filled` is a percentage."""
     now, most = utc_now(), settings().limit_form_bytes
     published_for = (now.date() - form.published_at.date()).days + 1
-    days = read_days(form.id, now, days=min(max(published_for, 1), DAYS_SHOWN))
+    days = min(max(published_for, 1), DAYS_SHOWN)
     address = share_url(settings().public_url, form.share_token)
     return {
         "form": form,
@@ -342,7 +342,7 @@ def _layout(form: FormRow, hidden: HiddenResponses, view: str, choice: Choice) -
         "transcriber": settings().transcriber_host,
         "qr": "" if form.answered_count else drawn_code(address),
         "funnel": results.read_funnel(form, hidden),
-        "days": hidden.lower_days(days),
+        "days": read_days(form.id, now, days=days, hidden=hidden.days),
         "last_answer_at": from_millis(form.last_stamp) if form.answered_count else None,
         "now_millis": to_millis(now),
         "filled": form.answer_bytes * 100 // most,

@@ -133,15 +133,17 @@ def read_link_views(form_id: str) -> int:
     return int(found[0].opened) if found else 0
 
 
-def read_days(form_id: str, now: datetime, *, days: int) -> list[Day]:
-    """Return the newest `days` UTC days up to today, oldest first, including empty ones."""
-    today = now.astimezone(UTC).date()
-    first = (today - EPOCH_DAY).days - days + 1
-    found = database.read_rows(_DAYS_OF_FORM, form=form_id, first=first)
-    counted = Counter({row.day: row.completed for row in found})
-    return [
-        Day(EPOCH_DAY + timedelta(days=day), counted[day]) for day in range(first, first + days)
-    ]
+def read_days(
+    form_id: str, now: datetime, *, days: int, hidden: Mapping[date, int] | None = None
+) -> list[Day]:
+    """Return the newest `days` UTC days up to today, oldest first, including empty ones, without
+    the `hidden` responses of each.
+    """
+    first = now.astimezone(UTC).date() - timedelta(days=days - 1)
+    found = database.read_rows(_DAYS_OF_FORM, form=form_id, first=(first - EPOCH_DAY).days)
+    counted = Counter({EPOCH_DAY + timedelta(days=row.day): row.completed for row in found})
+    counted.subtract(hidden or {})
+    return [Day(day, counted[day]) for day in (first + timedelta(days=n) for n in range(days))]
 
 
 _QUESTIONS_OF_FORM = sa.select(
