@@ -128,11 +128,9 @@ def find_sign_in(email: str, password: str) -> models.Account | None:
     It takes the same time if there is no such account, and holds no connection while hashing.
     """
     account = models.find_account(email)
-    known_hash = account.password_hash if account else None
     release_connections()  # hashing may have to wait
-    if not password_matches(known_hash, password) or account is None:
-        return None
-    return account
+    matches = password_matches(account.password_hash if account else None, password)
+    return account if matches else None
 
 
 def change_details(

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import select, update
 from sqlalchemy.exc import IntegrityError
 
-from webapp.base.database import db, new_id, release_connections, write_transaction
+from webapp.base.database import db, execute, new_id, release_connections, write_transaction
 from webapp.base.errors import ErrorCode, NotFound, PageCode, StateConflict
 from webapp.base.text import token_hash
 from webapp.records.accounts import credentials, models
@@ -84,8 +84,10 @@ def accept_invite(
     new_name = models.clean_name(name, address)
     release_connections()  # hashing may have to wait
     known_hash = credentials.password_hash(credentials.check_password(password, address))
+    unused = update(Invite).where(Invite.token_hash == invite.token_hash, Invite.used_at.is_(None))
     with _one_account(address):
-        _use_invite(token, now=now)
+        if not execute(unused.values(used_at=now)).rowcount:  # another request has used it
+            raise _no_invite()
         if account_id is None:
             account = _add_account(address, new_name, known_hash, now=now, by=by)
         else:
@@ -116,18 +118,6 @@ def _one_account(email: str) -> Iterator[None]:
             f"{email} has an account already.",
             "Sign in with it, or use another address.",
         ) from error
-
-
-def _use_invite(token: str, *, now: datetime) -> None:
-    """Mark the invite as used; the conditional UPDATE succeeds for one of parallel requests."""
-    used = db.session.execute(
-        update(Invite)
-        .where(Invite.token_hash == token_hash(token), Invite.used_at.is_(None))
-        .values(used_at=now)
-        .returning(Invite.token_hash)
-    ).first()
-    if used is None:
-        raise _no_invite()
 
 
 def _no_invite() -> NotFound:
