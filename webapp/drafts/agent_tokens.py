@@ -212,21 +212,18 @@ def find_own_token(account_id: str, **columns: str) -> AgentToken | None:
     return database.db.session.scalar(query)
 
 
-Label = Annotated[
-    StrictStr,
-    Field(
-        max_length=AGENT_TOKEN_LABEL_MAX_CHARS,
-        description="What its creator knows it by: one line without control characters.",
-    ),
-    STORABLE,
-    ONE_LINE,
-]
-
-
 class AgentTokenInput(InputModel):
     """What may be said of a new agent token; null is accepted nowhere."""
 
-    label: Label = ""
+    label: Annotated[
+        StrictStr,
+        Field(
+            max_length=AGENT_TOKEN_LABEL_MAX_CHARS,
+            description="What its creator knows it by: one line without control characters.",
+        ),
+        STORABLE,
+        ONE_LINE,
+    ] = ""
     expires_in_seconds: Annotated[
         int,
         Field(

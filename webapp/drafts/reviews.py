@@ -158,14 +158,8 @@ def keep_draft(account_id: str, draft_id: str, *, now: datetime, by: Actor = SYS
 
 def list_returns(draft_id: str) -> Sequence[drafts.DraftReturn]:
     """List each time that the draft was sent back, oldest first."""
-    return db.session.scalars(_RETURNS, {"draft": draft_id}).all()
-
-
-_RETURNS = (
-    select(drafts.DraftReturn)
-    .where(drafts.DraftReturn.draft_id == bindparam("draft"))
-    .order_by(drafts.DraftReturn.number)
-)
+    returns = select(drafts.DraftReturn).where(drafts.DraftReturn.draft_id == draft_id)
+    return db.session.scalars(returns.order_by(drafts.DraftReturn.number)).all()
 
 
 def notes_on_questions(draft: drafts.Draft) -> dict[str, str]:
