@@ -15,10 +15,7 @@ SERVER_SENDS_FILES = "wsgi.file_wrapper"
 
 
 def recording_response(
-    recording: Any,
-    read: Callable[[str, int, int], Iterator[bytes]],
-    *,
-    download: bool = True,
+    recording: Any, read: Callable[[str, int, int], Iterator[bytes]]
 ) -> Response:
     """Return 200 with the recording, 206 with the requested range, or 416 for a range beyond it.
 
@@ -26,8 +23,7 @@ def recording_response(
     them. Several ranges, and a range with `If-Range` (we have no validators), get the whole
     recording. The response holds no database connection.
 
-    read      yields the bytes of an object from a position up to an exclusive end; not for HEAD
-    download  whether to add the file name under which a browser saves the recording
+    read  yields the bytes of an object from a position up to an exclusive end; not for HEAD
     """
     release_connections()
     size = recording.size
@@ -36,9 +32,7 @@ def recording_response(
     headers = response.headers
     headers["Accept-Ranges"] = "bytes"
     headers["Cache-Control"] = "private, no-store"
-    headers["Content-Disposition"] = "attachment"
-    if download:
-        headers.set("Content-Disposition", "attachment", filename=recording.name)
+    headers.set("Content-Disposition", "attachment", filename=recording.name)
     headers["Content-Security-Policy"] = "sandbox"  # in addition to the general policy
     headers["Cross-Origin-Resource-Policy"] = "same-origin"
     if status is HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:

@@ -174,7 +174,7 @@ def _audio(share_token: str, session_key: str, recording_id: str) -> Response:
     recording = uploads.find_recording(share_token, session_key, recording_id) if is_id else None
     if recording is None:
         abort(HTTPStatus.NOT_FOUND)
-    return recording_response(recording, audio_store().read, download=request.method == "POST")
+    return recording_response(recording, audio_store().read)
 
 
 def _store(
