@@ -118,7 +118,7 @@ def create_app(config: Settings) -> Flask:
     app.session_interface = BrowserSessions()
     url_converters.init_app(app)
     logs.init_app(app)
-    security_headers.init_app(app, config)
+    security_headers.init_app(app)
     hosts.init_app(app, config)
     database.init_app(app)
     for part in (sealing, audio_store):

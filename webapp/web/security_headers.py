@@ -5,7 +5,7 @@ A route relaxes one of them by calling a function of this module.
 
 from flask import Flask, Response, g, session
 
-from webapp.base.config import Settings
+from webapp.base.config import settings
 from webapp.web.request_kind import PROGRAMS, RequestKind, request_kind
 
 POLICY = {
@@ -32,44 +32,15 @@ FOR_EVERYBODY = (
     ("Referrer-Policy", "same-origin"),
 )
 FOR_PROGRAMS = (*FOR_EVERYBODY, ("Content-Security-Policy", NOTHING))
-TWO_YEARS_SECONDS = 63_072_000  # the span that preload lists ask for
+HSTS = "max-age=63072000"  # two years, the span that preload lists ask for
 
 
-def init_app(app: Flask, settings: Settings) -> None:
+def init_app(app: Flask) -> None:
     """Add the headers to every response of `app`; HSTS only if the public address is https.
 
     Call it before other extensions: the hook that is registered first sees the response last.
     """
-    promise = f"max-age={TWO_YEARS_SECONDS}"
-    if settings.hsts_include_subdomains:
-        promise += "; includeSubDomains"
-
-    @app.after_request
-    def add_headers(response: Response) -> Response:
-        headers = response.headers
-        kind = request_kind()
-        if settings.secure:
-            headers.setdefault("Strict-Transport-Security", promise)
-        if kind in PROGRAMS:
-            headers.extend(FOR_PROGRAMS)
-            return response
-        headers.extend(FOR_EVERYBODY)
-        headers.setdefault("Cache-Control", "private, no-store")
-        if response.mimetype == "text/html":
-            headers.add("Content-Security-Policy", _policy())
-            allowed = "(self)" if g.get("microphone") else "()"
-            headers.add("Permissions-Policy", FEATURES.format(allowed))
-            if not g.get("frame_origins"):
-                headers.add("X-Frame-Options", "DENY")
-            return response
-        if kind is not RequestKind.STATIC:
-            headers.add("Content-Security-Policy", NOTHING)
-        if kind is RequestKind.STATIC or response.cache_control.public:
-            # Flask-Login reads the session of every request and writes some; a response that
-            # anybody may cache must carry no cookie
-            session.modified = False
-            session.accessed = False  # last, because any access to the session sets it
-        return response
+    app.after_request(_add_headers)
 
 
 def allow_any_form_action() -> None:
@@ -85,6 +56,34 @@ def allow_frames(origins: str) -> None:
 def allow_microphone() -> None:
     """Let this document record; pages that are swapped into it get its rights, not their own."""
     g.microphone = True
+
+
+def _add_headers(response: Response) -> Response:
+    headers = response.headers
+    kind = request_kind()
+    if settings().secure:
+        subdomains = "; includeSubDomains" if settings().hsts_include_subdomains else ""
+        headers.setdefault("Strict-Transport-Security", HSTS + subdomains)
+    if kind in PROGRAMS:
+        headers.extend(FOR_PROGRAMS)
+        return response
+    headers.extend(FOR_EVERYBODY)
+    headers.setdefault("Cache-Control", "private, no-store")
+    if response.mimetype == "text/html":
+        headers.add("Content-Security-Policy", _policy())
+        allowed = "(self)" if g.get("microphone") else "()"
+        headers.add("Permissions-Policy", FEATURES.format(allowed))
+        if not g.get("frame_origins"):
+            headers.add("X-Frame-Options", "DENY")
+        return response
+    if kind is not RequestKind.STATIC:
+        headers.add("Content-Security-Policy", NOTHING)
+    if kind is RequestKind.STATIC or response.cache_control.public:
+        # Flask-Login reads the session of every request and writes some; a response that anybody
+        # may cache must carry no cookie
+        session.modified = False
+        session.accessed = False  # last, because any access to the session sets it
+    return response
 
 
 def _policy() -> str:
