@@ -11,7 +11,7 @@ from webapp.base.config import VARIABLES, SettingDescription, describe, settings
 from webapp.base.errors import ErrorCode
 from webapp.events import callbacks, subscriptions
 from webapp.oauth import tokens
-from webapp.records.content.draft_input import ONE_QUESTION_RULE, PROBE_RULE
+from webapp.records.content import draft_input
 from webapp.web.wakeups import OF_ACCOUNT
 
 HOUR = 3600
@@ -72,8 +72,7 @@ def _template_values() -> dict[str, object]:
         "api_url": config.api_url,
         "mcp_url": config.mcp_url,
         "with_events": config.mcp_events_enabled,
-        "one_question_rule": ONE_QUESTION_RULE,
-        "probe_rule": PROBE_RULE,
+        "draft_input": draft_input,
         "tokens": tokens,
         "callbacks": callbacks,
         "subscriptions": subscriptions,

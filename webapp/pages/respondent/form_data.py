@@ -218,13 +218,11 @@ REFUSALS = {
         ),
         "audio",
     ),
-    # the server has no disk left
     PageCode.RECORDING_NO_ROOM: (
         Phrase("This server has no room for recordings just now."),
         Phrase("Nothing you typed is lost. Type your answer instead."),
         "audio",
     ),
-    # for a reason that may pass
     PageCode.RECORDING_NOT_KEPT: (
         Phrase("Your recording could not be kept here just now."),
         Phrase("Nothing you typed is lost. Type your answer, or choose the recording once more."),
