@@ -23,8 +23,8 @@ from tests.oauth.flow import EMAIL, PASSWORD
 from tests.oauth.live import installation
 from tests.programs import locked_packages
 from tests.services import free_port
+from webapp.base import database
 from webapp.base.config import Settings
-from webapp.base.database import engine
 from webapp.web.limiter import limiter
 
 HERE = Path(__file__).parent
@@ -119,7 +119,7 @@ def use_all(host: Host, page: Page, back: str, monkeypatch: pytest.MonkeyPatch) 
     assert ANSWER in json.dumps(use(host, "get_form_responses", formId=form["formId"]))
 
     token = host.do("token")
-    monkeypatch.setattr(engine, "datetime", later(MINUTES))
+    monkeypatch.setattr(database, "datetime", later(MINUTES))
     host.do("later", seconds=MINUTES * 60)
     assert ANSWER in json.dumps(use(host, "get_form_responses", formId=form["formId"]))
     assert host.do("token") != token

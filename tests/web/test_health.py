@@ -104,7 +104,7 @@ def test_a_read_only_database_is_not_ready(
                 connection.execute(change)
         else:
             # as root every file may be written
-            monkeypatch.setattr("webapp.base.database.transactions.os.access", lambda *_: False)
+            monkeypatch.setattr("webapp.base.database.os.access", lambda *_: False)
         db.engine.dispose()
 
     status, said = readiness(migrated)

@@ -128,6 +128,7 @@ class Breaker:
         with self._lock:
             if time.monotonic() < self._away_until:
                 raise NoAnswer("the server did not answer a moment ago")
+        parameters = parameters | CONNECT_ARGS
         try:
             connection = Connection.connect(*args, **parameters)
         except errors.ConnectionTimeout as error:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 
-from webapp.base.database.engine import db, on_sqlite
+from webapp.base.database import db, on_sqlite
 from webapp.base.database.failures import is_in_use
 from webapp.base.database.sqlite import IMMEDIATE
 
