@@ -4,43 +4,20 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from flask import Flask
+from flask import Blueprint, Flask, Response
 from jinja2 import StrictUndefined
 from werkzeug.exceptions import HTTPException
-from werkzeug.wrappers import Response
+from werkzeug.utils import find_modules, import_string
 
 import api
 from jobs import queue
 from webapp.base import database, sealing
 from webapp.base.config import Settings
-from webapp.base.database import engine_options
 from webapp.oauth import endpoints as oauth_endpoints
 from webapp.pages import errors, filters
-from webapp.pages.creator import (
-    account,
-    agreements,
-    confirm,
-    connections,
-    consent,
-    deliveries,
-    draft,
-    export,
-    forms,
-    inbox,
-    questions,
-    request as creator_request,
-    results,
-    sign_in,
-    trial,
-)
-from webapp.pages.public import docs, site
-from webapp.pages.respondent import (
-    device_transfer,
-    error_handling,
-    follow_ups,
-    recordings,
-    routes as respondent_routes,
-)
+from webapp.pages.creator import request as creator_request, sign_in
+from webapp.pages.public import site
+from webapp.pages.respondent import error_handling, routes as respondent_routes
 from webapp.voice import audio_store
 from webapp.web import (
     assets,
@@ -63,23 +40,15 @@ from webapp.web.limiter import init_limiter
 from webapp.web.request_kind import PROGRAMS, RequestKind
 
 ROOT = Path(__file__).resolve().parents[2]
-ROUTES = {
-    RequestKind.PROBE: (health.bp,),
-    RequestKind.PUBLIC_PAGE: (docs.bp, site.bp),
-    RequestKind.CREATOR_PAGE: (
-        *(inbox.bp, draft.bp, questions.bp, confirm.bp, trial.bp),
-        *(forms.bp, results.bp, export.bp, agreements.bp),
-        *(connections.bp, connections.tokens_bp, deliveries.bp),
-        *(account.bp, sign_in.bp, consent.bp),
-    ),
-    RequestKind.OAUTH: (oauth_endpoints.bp,),
-    RequestKind.RESPONDENT_PAGE: (
-        respondent_routes.bp,
-        device_transfer.bp,
-        follow_ups.bp,
-        recordings.bp,
-        site.about_bp,
-    ),
+PAGES = {
+    "webapp.pages.creator": RequestKind.CREATOR_PAGE,
+    "webapp.pages.public": RequestKind.PUBLIC_PAGE,
+    "webapp.pages.respondent": RequestKind.RESPONDENT_PAGE,
+}
+OTHERS = {
+    health.bp: RequestKind.PROBE,
+    oauth_endpoints.bp: RequestKind.OAUTH,
+    site.about_bp: RequestKind.RESPONDENT_PAGE,
 }
 
 
@@ -112,7 +81,7 @@ def create_app(config: Settings) -> Flask:
         SERVER_NAME=urlsplit(config.public_url).netloc,
         PREFERRED_URL_SCHEME=urlsplit(config.public_url).scheme,
         SQLALCHEMY_DATABASE_URI=config.database_url,
-        SQLALCHEMY_ENGINE_OPTIONS=engine_options(config.database_url),
+        SQLALCHEMY_ENGINE_OPTIONS=database.engine_options(config.database_url),
     )
     app.jinja_env.undefined = StrictUndefined
     app.session_interface = BrowserSessions()
@@ -146,7 +115,14 @@ def create_app(config: Settings) -> Flask:
         return refusals.get(request_kind.request_kind(), errors.http_problem)(error)
 
     creator_request.init_app(app)
-    for kind, blueprints in ROUTES.items():
-        for blueprint in blueprints:
-            request_kind.register(app, blueprint, kind)
+    pages = {bp: kind for package, kind in PAGES.items() for bp in _blueprints(package)}
+    for blueprint, kind in (pages | OTHERS).items():
+        request_kind.register(app, blueprint, kind)
     return app
+
+
+def _blueprints(package: str) -> list[Blueprint]:
+    """Return the blueprints of all modules of a package."""
+    modules = [import_string(name) for name in find_modules(package)]
+    found = [value for module in modules for value in vars(module).values()]
+    return [value for value in found if isinstance(value, Blueprint)]
