@@ -6,15 +6,13 @@ streams are coroutines, which hold no thread.
 
 import asyncio
 import logging
-import threading
-from collections.abc import Callable, Iterable
-from concurrent.futures import Future
+from collections.abc import Awaitable, Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
 from functools import partial
 from http import HTTPStatus
 from io import BytesIO
-from queue import SimpleQueue
 from shutil import disk_usage
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any, NamedTuple, cast
@@ -64,35 +62,6 @@ class Answer(NamedTuple):
     in_context: Callable[..., Any]
 
 
-class Threads:
-    """Daemon threads: a request that never ends must not prevent the process from ending."""
-
-    def __init__(self, count: int) -> None:
-        self._calls: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = SimpleQueue()
-        for _ in range(count):
-            threading.Thread(target=self._work, name="requests", daemon=True).start()
-
-    def stop(self) -> None:
-        """End each thread after its current call."""
-        self._calls.put(None)
-
-    async def run(self, call: Callable[..., Any], *arguments: Any) -> Any:
-        """Run `call` in a thread; return or raise what it does."""
-        future: Future[Any] = Future()
-        self._calls.put((future, partial(call, *arguments)))
-        return await asyncio.wrap_future(future)
-
-    def _work(self) -> None:
-        while next_call := self._calls.get():
-            future, call = next_call
-            if future.set_running_or_notify_cancel():
-                try:
-                    future.set_result(call())
-                except Exception as error:
-                    future.set_exception(error)
-        self._calls.put(None)  # for the others
-
-
 class Bridge:
     """The ASGI application, for a Flask application."""
 
@@ -101,11 +70,14 @@ class Bridge:
         proxied = ProxyFix(app, x_for=settings.trusted_proxy_count, x_proto=0, x_host=0)
         self._trusted = {settings.trusted_proxy: proxied} if settings.trusted_proxy else {}
         self._wakeups: Wakeups = app.extensions["wakeups"]
-        self.threads = Threads(THREADS)
-        self._run = self.threads.run
+        self.threads = ThreadPoolExecutor(THREADS, "requests")
         self.streams = Streams(app, settings.max_streams, self._run, self._wakeups)
         self._reading: set[asyncio.Task[Any]] = set()
         self.requests = 0  # that are not answered yet
+
+    def _run(self, call: Callable[..., Any], *arguments: Any) -> Awaitable[Any]:
+        """Run `call` in a thread; return or raise what it does."""
+        return asyncio.get_running_loop().run_in_executor(self.threads, call, *arguments)
 
     def stop(self) -> None:
         """Refuse requests with incomplete bodies, end waits and streams; call it in the loop."""

@@ -48,7 +48,7 @@ class Server:
         try:
             asyncio.run(self._serve(ready))
         finally:
-            self._bridge.threads.stop()
+            self._bridge.threads.shutdown(wait=False)
 
     def stop(self, _signal: int = 0, _frame: FrameType | None = None) -> None:
         """Stop the server, from any thread or signal handler."""
