@@ -10,7 +10,8 @@ from sqlalchemy import exc
 
 # Exceptions to catch before calling `is_away`.
 STORAGE_FAILURES = (exc.SQLAlchemyError, sqlite3.Error)
-MISSING_TABLES = {"42P01", "42703"}  # of PostgreSQL: undefined table, undefined column
+# of PostgreSQL: undefined table, undefined column; SQLite raises OperationalError for them
+MISSING_TABLES = {"42P01", "42703"}
 GIVEN_UP = {"40P01", "40001"}  # of PostgreSQL: deadlock, serialization failure
 IN_USE = {"55P03", "57014", *GIVEN_UP}  # of PostgreSQL: time-outs of a lock and of a statement
 NO_ANSWER = "HYT00"  # the SQLSTATE that other drivers have for a time-out
@@ -34,22 +35,12 @@ def is_away(error: BaseException) -> bool:
     A later attempt may succeed; missing tables count as well. False for errors that would repeat: a
     violated constraint, a wrong value or statement.
     """
-    if isinstance(error, AWAY) or lacks_tables(error) or was_lost(error):
+    if isinstance(error, AWAY) or was_lost(error) or _state(error) in MISSING_TABLES:
         return True
     if isinstance(error, exc.InvalidRequestError):
         return str(error).startswith(CLOSED_IN_THE_POOL)
     # these exact types mean a damaged file; they are base classes of all others
     return type(error) in {exc.DatabaseError, sqlite3.DatabaseError}
-
-
-def lacks_tables(error: BaseException) -> bool:
-    """True if PostgreSQL misses a table or column (SQLite raises OperationalError for it)."""
-    return _state(error) in MISSING_TABLES
-
-
-def was_given_up(error: BaseException) -> bool:
-    """True if PostgreSQL aborted the transaction in favour of others: it may be repeated."""
-    return _state(error) in GIVEN_UP
 
 
 def is_in_use(error: exc.DBAPIError) -> bool:
@@ -75,7 +66,7 @@ def may_run_again(error: BaseException) -> bool:
     """
     if has_app_context() and g.get("outcome_unknown"):
         return False
-    return was_given_up(error) or (was_lost(error) and not gave_no_answer(error))
+    return _state(error) in GIVEN_UP or (was_lost(error) and not gave_no_answer(error))
 
 
 def note_stored() -> None:

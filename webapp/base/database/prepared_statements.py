@@ -25,14 +25,16 @@ def run(connection: Connection, statement: Executable, values: dict[str, Any]) -
     Begins no transaction. raises DBAPIError, with `connection_invalidated` when the server has
     gone away.
     """
-    return _prepared(statement, connection.dialect).run(connection, values)
+    prepared = _prepared(statement, connection.dialect)
+    return prepared.send(connection, prepared.parameters(values))
 
 
 def run_each(
     connection: Connection, statement: Executable, values: Sequence[dict[str, Any]]
 ) -> None:
     """Execute the statement once with each of `values`, in one exchange; else like `run`."""
-    _prepared(statement, connection.dialect).run_each(connection, values)
+    prepared = _prepared(statement, connection.dialect)
+    prepared.send(connection, list(map(prepared.parameters, values)), many=True)
 
 
 def all_rows(
@@ -40,7 +42,7 @@ def all_rows(
 ) -> Sequence[Any]:
     """Execute the statement like `run`; return tuples, named unless it is plain SQL."""
     prepared = _prepared(statement, connection.dialect)
-    return prepared.rows(prepared.run(connection, values))
+    return prepared.rows(prepared.send(connection, prepared.parameters(values)))
 
 
 class _Prepared:
@@ -66,13 +68,7 @@ class _Prepared:
         out_of = [kind.result_processor(dialect, None) for kind in kinds]
         self._out_of = [(place, convert) for place, convert in enumerate(out_of) if convert]
 
-    def run(self, connection: Connection, values: dict[str, Any]) -> Any:
-        return self._send(connection, self._parameters(values), many=False)
-
-    def run_each(self, connection: Connection, values: Sequence[dict[str, Any]]) -> Any:
-        return self._send(connection, [self._parameters(each) for each in values], many=True)
-
-    def _send(self, connection: Connection, parameters: Any, *, many: bool) -> Any:
+    def send(self, connection: Connection, parameters: Any, *, many: bool = False) -> Any:
         cursor = connection.connection.cursor()
         execute = cursor.executemany if many else cursor.execute
         arguments = (connection, cursor, self._words, parameters, None, many)
@@ -95,7 +91,7 @@ class _Prepared:
             return list(map(self._row._make, found))
         return [self._row._make(self._converted(row)) for row in found]
 
-    def _parameters(self, values: dict[str, Any]) -> Any:
+    def parameters(self, values: dict[str, Any]) -> Any:
         given = self._set | values
         for name, convert in self._into:
             given[name] = convert(given[name])
