@@ -12,16 +12,12 @@ from typing import TypeAlias
 
 from flask import Flask
 
-from webapp.answers.deleted_responses import purge_deleted_responses
-from webapp.answers.device_transfer import purge_expired_links
-from webapp.answers.trash import purge_deleted, purge_discarded
+from webapp.answers import deleted_responses, device_transfer, trash
 from webapp.base.config import Settings, settings
 from webapp.base.data_folder import empty_spool
 from webapp.base.database import utc_now
-from webapp.events.delivering import purge_settled
-from webapp.events.endings import end_expired, note_unqueued, purge_ended
-from webapp.oauth.account_deletion import purge_deleted_accounts
-from webapp.oauth.tokens import purge_dead
+from webapp.events import delivering, endings
+from webapp.oauth import account_deletion, tokens
 from webapp.records.responses.counters import purge_spending
 from webapp.voice import uploads
 from webapp.voice.audio_store import audio_store
@@ -66,14 +62,13 @@ def erase_spooled(_now: datetime) -> Iterator[int]:
     return iter(())
 
 
-EXPIRIES: tuple[Purge, ...] = (end_expired, uploads.purge_unclaimed)
 WORK: Work = {
-    DELETE_SECONDS: (purge_deleted_responses,),
+    DELETE_SECONDS: (deleted_responses.purge_deleted_responses,),
     # recordings in deleted forms and accounts must be gone within a minute, too
-    ERASE_SECONDS: (purge_deleted, purge_deleted_accounts),
+    ERASE_SECONDS: (trash.purge_deleted, account_deletion.purge_deleted_accounts),
     PURGE_SECONDS: (
-        *(purge_discarded, purge_dead, purge_expired_links),
-        *(purge_spending, purge_settled, purge_ended),
+        *(trash.purge_discarded, tokens.purge_dead, device_transfer.purge_expired_links),
+        *(purge_spending, delivering.purge_settled, endings.purge_ended),
     ),
 }
 # each in a thread of its own: listing a large store takes minutes
@@ -96,8 +91,9 @@ def background_work(app: Flask) -> Iterator[None]:
     """Run the threads during the block; the last counts are stored at its end."""
     ended = threading.Event()
     config: Settings = app.config["SETTINGS"]
-    without_events = () if config.mcp_events_enabled else (note_unqueued,)
-    with_database = WORK | {EXPIRE_SECONDS: (*EXPIRIES, *without_events)}
+    expiries = endings.end_expired, uploads.purge_unclaimed
+    without_events = () if config.mcp_events_enabled else (endings.note_unqueued,)
+    with_database = WORK | {EXPIRE_SECONDS: (*expiries, *without_events)}
     stores = (deferred_writes.store_views, request_audit.store)
     arguments = [(with_database, stores), *((work, ()) for work in ERASURES)]
     threads = [

@@ -23,11 +23,9 @@ from api.openapi.document import document
 from jobs.deliver import sending
 from jobs.transcribe import transcribing
 from webapp.agent_cli import commands as agent_commands
-from webapp.app import cli_commands
+from webapp.app import backup, cli_commands, factory
 from webapp.app.background import background_work
-from webapp.app.backup import BackupFailed
 from webapp.app.doctor import examine
-from webapp.app.factory import create_app
 from webapp.app.server import LOOK_SECONDS, STOP_SECONDS, Server
 from webapp.base import config_environment, open_files
 from webapp.base.config import Settings
@@ -37,8 +35,7 @@ from webapp.base.errors import Outcome
 from webapp.oauth.registration import Refused
 from webapp.pages.errors import load_pages
 from webapp.pages.respondent import follow_ups
-from webapp.records.accounts.invites import make_invite
-from webapp.records.accounts.models import has_account
+from webapp.records.accounts import invites, models
 from webapp.records.audit import AuditKind
 from webapp.web import logs
 from webapp.web.wakeups import shared_wakeups
@@ -76,7 +73,7 @@ class Askback(click.Group):
     def invoke(self, ctx: click.Context) -> object:
         try:
             return super().invoke(ctx)
-        except (BackupFailed, Refused) as error:
+        except (backup.BackupFailed, Refused) as error:
             raise click.ClickException(str(error)) from error
         except Exception as error:
             folder = config_environment.data_folder(os.environ)
@@ -120,7 +117,7 @@ def run() -> None:
     with lock_folder(settings.data_folder, settings.public_url):
         if opened := make_private(settings.data_folder):
             click.echo(opened, err=True)
-        app = create_app(settings)
+        app = factory.create_app(settings)
         server = _listen(app, settings)
         with app.app_context():
             schema.upgrade()
@@ -140,7 +137,7 @@ def web() -> None:
     """Start one web process of a production installation."""
     settings = config_environment.read_settings(os.environ, production=True)
     logs.configure()
-    app = create_app(settings)
+    app = factory.create_app(settings)
     with app.app_context():
         _require_schema()
     _serve(app, _listen(app, settings), settings, tell=log.info)
@@ -151,7 +148,7 @@ def worker() -> None:
     """Start one process that sends events to agents and has recordings written down."""
     settings = config_environment.read_settings(os.environ, production=True)
     logs.configure()
-    app = create_app(settings)
+    app = factory.create_app(settings)
     with app.app_context():
         _require_schema()
     stopped = threading.Event()
@@ -245,9 +242,9 @@ FEW_FILES = "only {} files may be open, so few people are served at once; allow 
 
 def _print_first_link(settings: Settings) -> None:
     """Print a link to create the first account, while there is none."""
-    if has_account():
+    if models.has_account():
         return
-    url = cli_commands.invite_url(settings, make_invite(now=utc_now()))
+    url = cli_commands.invite_url(settings, invites.make_invite(now=utc_now()))
     click.echo(
         f"\nCreate your account within 24 hours, with this link that works once:\n\n  {url}\n"
     )

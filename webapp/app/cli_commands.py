@@ -13,8 +13,7 @@ from sqlalchemy import func, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from api.wire.types import wire_time
-from webapp.app.backup import back_up, restore
-from webapp.app.factory import create_app
+from webapp.app import backup, factory
 from webapp.base.config import Settings
 from webapp.base.config_environment import read_settings
 from webapp.base.data_folder import lock_folder, served_address
@@ -23,14 +22,11 @@ from webapp.base.sealing import sealer
 from webapp.base.text import JOINERS
 from webapp.base.vocabulary import Scope
 from webapp.events.subscriptions import rekey as seal_anew
-from webapp.oauth.account_deletion import delete_account, list_inventory
-from webapp.oauth.connections import disable_client, enable_client
+from webapp.oauth import account_deletion, connections, registration, tokens
 from webapp.oauth.models import OAuthClient, OAuthGrant
-from webapp.oauth.registration import create_client
-from webapp.oauth.tokens import is_live, issue_token
+from webapp.records.accounts import invites, models
 from webapp.records.accounts.browser_sessions import SignIn
-from webapp.records.accounts.invites import create_account, make_invite
-from webapp.records.accounts.models import Account, clean_email, disable_account, enable_account
+from webapp.records.accounts.models import Account
 from webapp.records.audit import OPERATOR, AuditKind, add_event, list_events
 from webapp.records.forms import Form
 from webapp.voice.audio_store import audio_store
@@ -42,7 +38,7 @@ ADDRESS_VARIABLES = ("PUBLIC_URL", "HOST", "PORT")
 def application() -> Iterator[Settings]:
     """Yield the settings, in the application context of a command alongside servers."""
     settings = settings_of_the_server()
-    app = create_app(settings)
+    app = factory.create_app(settings)
     with app.app_context():
         try:
             yield settings
@@ -112,7 +108,7 @@ def creator_create(email: str, name: str, *, password_stdin: bool) -> None:
         else click.prompt("Password", hide_input=True, confirmation_prompt=True)
     )
     with application():
-        account = create_account(email, name, password, now=utc_now(), by=OPERATOR)
+        account = invites.create_account(email, name, password, now=utc_now(), by=OPERATOR)
         click.echo(f"{account.email} can sign in now.")
 
 
@@ -121,7 +117,7 @@ def creator_create(email: str, name: str, *, password_stdin: bool) -> None:
 def creator_link(email: str | None) -> None:
     """Print a one-time link, valid for 24 hours, that creates an account."""
     with application() as settings:
-        invite = make_invite(email=email, now=utc_now(), by=OPERATOR)
+        invite = invites.make_invite(email=email, now=utc_now(), by=OPERATOR)
         click.echo(invite_url(settings, invite))
 
 
@@ -150,7 +146,7 @@ def creator_list() -> None:
 def creator_disable(email: str) -> None:
     """Sign somebody out and let neither them nor their agents in; forms stay open."""
     with application():
-        disable_account(_account_id(email), now=utc_now(), by=OPERATOR)
+        models.disable_account(_account_id(email), now=utc_now(), by=OPERATOR)
         click.echo(f"{email} is switched off. Forms stay open to people who have their links.")
 
 
@@ -159,7 +155,7 @@ def creator_disable(email: str) -> None:
 def creator_enable(email: str) -> None:
     """Undo `disable`: they sign in anew, their agents go on as before."""
     with application():
-        enable_account(_account_id(email), now=utc_now(), by=OPERATOR)
+        models.enable_account(_account_id(email), now=utc_now(), by=OPERATOR)
         click.echo(f"{email} can sign in.")
 
 
@@ -170,11 +166,11 @@ def creator_delete(email: str, *, yes: bool) -> None:
     """Delete an account with everything in it, as its creator could; nothing brings it back."""
     with application():
         account_id = _account_id(email)
-        lost = list_inventory(account_id, now=utc_now())
+        lost = account_deletion.list_inventory(account_id, now=utc_now())
         what = "{forms} forms, {responses} responses and {drafts} drafts".format_map(lost)
         if not yes:
             click.confirm(f"Delete {email} with {what} for good?", abort=True)
-        delete_account(account_id, now=utc_now(), by=OPERATOR)
+        account_deletion.delete_account(account_id, now=utc_now(), by=OPERATOR)
         click.echo(f"{email} is deleted. What was stored is erased within the hour by a server.")
 
 
@@ -190,7 +186,7 @@ def client() -> None:
 def client_create(name: str, redirect_uris: tuple[str, ...], *, public: bool) -> None:
     """Register an OAuth client and print its id and secret; the secret is shown this once."""
     with application():
-        client_id, secret = create_client(
+        client_id, secret = registration.create_client(
             name, list(redirect_uris), public=public, now=utc_now(), by=OPERATOR
         )
         click.echo(f"client_id={client_id}")
@@ -203,7 +199,7 @@ def client_list() -> None:
     """Print every OAuth client: id, name, kind, created, state, accounts connected."""
     accounts = (
         select(func.count(OAuthGrant.account_id.distinct()))
-        .where(OAuthGrant.client_pk == OAuthClient.id, is_live(utc_now()))
+        .where(OAuthGrant.client_pk == OAuthClient.id, tokens.is_live(utc_now()))
         .correlate(OAuthClient)
     )
     query = select(OAuthClient, accounts.scalar_subquery()).order_by(
@@ -223,7 +219,7 @@ def client_list() -> None:
 def client_disable(client_id: str) -> None:
     """End all connections of an OAuth client, and let it ask for no more."""
     with application():
-        accounts = disable_client(client_id, now=utc_now(), by=OPERATOR)
+        accounts = connections.disable_client(client_id, now=utc_now(), by=OPERATOR)
         click.echo(f"{client_id} is switched off; it was connected to {accounts} account(s).")
 
 
@@ -232,7 +228,7 @@ def client_disable(client_id: str) -> None:
 def client_enable(client_id: str) -> None:
     """Undo `disable`: creators may connect it anew, what has ended stays so."""
     with application():
-        enable_client(client_id, now=utc_now(), by=OPERATOR)
+        connections.enable_client(client_id, now=utc_now(), by=OPERATOR)
         click.echo(f"{client_id} may ask creators for consent.")
 
 
@@ -255,7 +251,9 @@ def token_issue(email: str, scope: str, resource: str) -> None:
     with application() as settings:
         audience = {"api": settings.api_url, "mcp": settings.mcp_url}[resource]
         scopes = [Scope(name) for name in names]
-        click.echo(issue_token(_account_id(email), scopes, audience, now=utc_now(), by=OPERATOR))
+        click.echo(
+            tokens.issue_token(_account_id(email), scopes, audience, now=utc_now(), by=OPERATOR)
+        )
 
 
 @click.command()
@@ -268,8 +266,17 @@ def audit(email: str | None, since: datetime | None, limit: int, *, as_json: boo
     with application():
         account_id = None if email is None else _account_id(email)
         for event in list_events(account_id, limit=limit, since=since):
-            parts = {"at": _moment(event.at)} | {
-                name: getattr(event, column) for name, column in AUDITED.items()
+            parts = {
+                "at": _moment(event.at),
+                "event": event.kind,
+                "outcome": event.outcome,
+                "actor": event.actor,
+                "account": event.account_id,
+                "address": event.address,
+                "client": event.client_id,
+                "clientName": event.client_name,
+                "subject": event.subject,
+                "count": event.count,
             }
             if as_json:
                 click.echo(orjson.dumps(parts))
@@ -278,26 +285,13 @@ def audit(email: str | None, since: datetime | None, limit: int, *, as_json: boo
             _print_row(*filter(None, parts.values()))
 
 
-AUDITED = {
-    "event": "kind",
-    "outcome": "outcome",
-    "actor": "actor",
-    "account": "account_id",
-    "address": "address",
-    "client": "client_id",
-    "clientName": "client_name",
-    "subject": "subject",
-    "count": "count",
-}
-
-
 def invite_url(settings: Settings, invite: str) -> str:
     """Return the URL of a one-time link."""
     return f"{settings.public_url}/join/{invite}"
 
 
 def _account_id(email: str) -> str:
-    found = db.session.scalar(select(Account.id).where(Account.email == clean_email(email)))
+    found = db.session.scalar(select(Account.id).where(Account.email == models.clean_email(email)))
     if found is None:
         raise click.ClickException(f"{email} has no account. Make one with: askback creator create")
     return found
@@ -308,7 +302,7 @@ def _account_id(email: str) -> str:
 def backup_to(file: Path) -> None:
     """Write everything that is stored to a new FILE; servers may run meanwhile."""
     with application():
-        notes = back_up(db.engine.url, file, audio_store())
+        notes = backup.back_up(db.engine.url, file, audio_store())
         note(AuditKind.BACKED_UP)
     for line in (f"{file}: {file.stat().st_size} bytes", *notes):
         click.echo(line)
@@ -326,7 +320,7 @@ def restore_from(file: Path, *, yes: bool) -> None:
         with suppress(SQLAlchemyError):  # a database that is beyond reading
             schema.require_known()
         db.engine.dispose()
-        click.echo(restore(db.engine.url, file, settings.data_folder, audio_store()))
+        click.echo(backup.restore(db.engine.url, file, settings.data_folder, audio_store()))
         note(AuditKind.BACKUP_RESTORED)
 
 
