@@ -19,7 +19,7 @@ import sqlalchemy as sa
 from webapp.answers.session import LOCKED_COLUMNS, LockedSession, change_form
 from webapp.answers.threads import no_response
 from webapp.base import database
-from webapp.base.ownership import OF_SESSION, deletion_of
+from webapp.base.ownership import OF_SESSION, deletions
 from webapp.base.vocabulary import FormStatus
 from webapp.events.outbox import cancel_events
 from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
@@ -154,8 +154,8 @@ def delete_sessions(form_id: str, sessions: Sequence[LockedSession], *, now: dat
     recorded = sa.delete(Recording).where(of_sessions)
     gone = database.execute(recorded.returning(Recording.size, Recording.answer_id))
     size += claimed_bytes(gone)
-    for owned in OF_SESSION:
-        database.execute(deletion_of(owned, *ids))
+    for deletion in deletions(OF_SESSION, *ids):
+        database.execute(deletion)
     completed = {
         each.session_id: each.completed_stamp
         for each in sessions

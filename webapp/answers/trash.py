@@ -7,7 +7,7 @@ from typing import NamedTuple
 from sqlalchemy import BindParameter, ColumnElement, Update, and_, bindparam, func, select, update
 
 from webapp.base.database import execute, from_millis, note_change, read_rows, write_transaction
-from webapp.base.ownership import OF_DRAFT, OF_FORM, delete_in_batches, deletion_of, table_of
+from webapp.base.ownership import OF_DRAFT, OF_FORM, delete_in_batches, deletions, rows_below
 from webapp.base.vocabulary import DraftStatus
 from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
 from webapp.records.drafts import Draft, IdempotencyKey, open_draft, unpublished
@@ -74,10 +74,8 @@ def purge_deleted(now: datetime) -> Iterator[int]:
             is_final = execute(expired.values(deleted_at=_LONG_AGO)).rowcount == 1
         if not is_final:  # restored meanwhile
             continue
-        for owned in OF_FORM:
-            if owned.many:
-                table = table_of(owned)
-                yield from delete_in_batches(table, table.c[owned.column] == forms[0].id)
+        for table, theirs in rows_below(OF_FORM, forms[0].id):
+            yield from delete_in_batches(table, theirs)
         yield _delete_rest(forms[0].id, forms[0].draft_id)
 
 
@@ -124,8 +122,7 @@ def _mark_form(
 
 def _delete_rest(form_id: str, draft_id: str) -> int:
     """Delete the other rows, parents last; idempotency keys stay, so a repeat makes no draft."""
-    rest = [deletion_of(owned, form_id) for owned in OF_FORM if not owned.many]
-    rest += [deletion_of(owned, draft_id) for owned in OF_DRAFT]
+    rest = deletions(OF_FORM, form_id) + deletions(OF_DRAFT, draft_id)
     keys = update(IdempotencyKey).where(IdempotencyKey.draft_id == draft_id)
     with write_transaction():
         execute(keys.values(draft_id=None))
@@ -184,8 +181,8 @@ def purge_discarded(now: datetime) -> Iterator[int]:
         with write_transaction():
             # the draft may have been restored since it was read
             locked = execute(_LOCKED, latest=latest, draft_id=draft_id).first()
-            for owned in OF_DRAFT if locked else ():
-                execute(deletion_of(owned, draft_id))
+            for deletion in deletions(OF_DRAFT, draft_id) if locked else ():
+                execute(deletion)
         yield int(locked is not None)
 
 

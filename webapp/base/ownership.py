@@ -15,86 +15,72 @@ from webapp.base.database import db, on_sqlite, write_transaction
 BATCH_ROWS = 500  # in one short transaction: other writers wait for the lock of SQLite
 
 
-class Owned(NamedTuple):
-    """The rows of a table whose `column` holds the id of their owner.
-
-    many  True if an owner may have more rows than one transaction should delete
-    """
+class Owner(NamedTuple):
+    """A table, and the tables below it, whose `column` holds the id of its row."""
 
     table: str
     column: str
-    many: bool = False
+    below: tuple[str, ...]
 
 
-OF_SESSION = (
-    Owned("response_deletions", "session_id"),
-    Owned("handovers", "session_id"),
-    Owned("recordings", "session_id"),
-    Owned("follow_ups", "session_id"),
-    Owned("answers", "session_id"),
-    Owned("response_sessions", "id"),
+OF_SESSION = Owner(
+    "response_sessions",
+    "session_id",
+    ("response_deletions", "handovers", "recordings", "follow_ups", "answers"),
 )
-OF_FORM = (
-    Owned("delivery_attempts", "form_id", many=True),
-    Owned("event_deliveries", "form_id", many=True),
-    Owned("event_subscriptions", "form_id"),
-    Owned("agent_tokens", "form_id"),
-    Owned("response_deletions", "form_id", many=True),
-    Owned("handovers", "form_id", many=True),
-    Owned("recordings", "form_id", many=True),
-    Owned("follow_ups", "form_id", many=True),
-    Owned("answers", "form_id", many=True),
-    Owned("response_sessions", "form_id", many=True),
-    Owned("question_counts", "form_id"),
-    Owned("day_counts", "form_id"),
-    Owned("link_openings", "form_id"),
-    Owned("forms", "id"),
+OF_FORM = Owner(
+    "forms",
+    "form_id",
+    (
+        *("delivery_attempts", "event_deliveries", "event_subscriptions", "agent_tokens"),
+        *("response_deletions", "handovers", "recordings", "follow_ups", "answers"),
+        *("response_sessions", "question_counts", "day_counts", "link_openings"),
+    ),
 )
-OF_DRAFT = (  # its published form is deleted before
-    Owned("draft_revisions", "draft_id"),
-    Owned("draft_confirmations", "draft_id"),
-    Owned("draft_views", "draft_id"),
-    Owned("draft_returns", "draft_id"),
-    Owned("idempotency_keys", "draft_id"),
-    Owned("drafts", "id"),
+OF_DRAFT = Owner(  # its published form is deleted before
+    "drafts",
+    "draft_id",
+    (
+        *("draft_revisions", "draft_confirmations", "draft_views", "draft_returns"),
+        "idempotency_keys",
+    ),
 )
-OF_CONNECTION = (
-    Owned("oauth_codes", "grant_id"),
-    Owned("oauth_tokens", "grant_id"),
-    Owned("oauth_grants", "id"),
-)
-OF_ACCOUNT = (
-    Owned("agent_tokens", "account_id"),
-    Owned("forms", "account_id"),
-    Owned("idempotency_keys", "account_id"),
-    Owned("drafts", "account_id"),
-    Owned("callback_endpoints", "account_id"),
-    Owned("oauth_grants", "account_id"),
-    Owned("invites", "account_id"),
-    Owned("pictures", "account_id"),
-    Owned("sign_ins", "account_id"),
-    Owned("audit_events", "account_id"),
-    Owned("accounts", "id"),
+OF_CONNECTION = Owner("oauth_grants", "grant_id", ("oauth_codes", "oauth_tokens"))
+OF_ACCOUNT = Owner(
+    "accounts",
+    "account_id",
+    (
+        *("agent_tokens", "forms", "idempotency_keys", "drafts", "callback_endpoints"),
+        *("oauth_grants", "invites", "pictures", "sign_ins", "audit_events"),
+    ),
 )
 OF_NOBODY = ("oauth_clients", "schema_marks", "object_deletions", "day_spending")
-_BELOW = {"forms": OF_FORM, "drafts": OF_DRAFT, "oauth_grants": OF_CONNECTION}
+_OWNERS = {owner.table: owner for owner in (OF_FORM, OF_DRAFT, OF_CONNECTION)}
 
 
-def deletion_of(owned: Owned, *owner_ids: str) -> Delete:
-    """Return a DELETE of all these rows of some owners."""
-    table = table_of(owned)
-    return delete(table).where(table.c[owned.column].in_(owner_ids))
+def rows_below(owner: Owner, *ids: str) -> Iterator[tuple[Table, ColumnElement[bool]]]:
+    """Yield each table below some rows, children first, with the condition for theirs."""
+    for name in owner.below:
+        table = db.metadata.tables[name]
+        yield table, table.c[owner.column].in_(ids)
+
+
+def deletions(owner: Owner, *ids: str) -> list[Delete]:
+    """Return the DELETEs of some rows with all rows below them, children first."""
+    table = db.metadata.tables[owner.table]
+    below = [delete(child).where(theirs) for child, theirs in rows_below(owner, *ids)]
+    return [*below, delete(table).where(table.c.id.in_(ids))]
 
 
 def rows_of_account(account_id: str) -> Iterator[tuple[Table, ColumnElement[bool]]]:
     """Yield each table, children first, with the condition that selects the account's rows."""
-    for owned in OF_ACCOUNT:
-        table = table_of(owned)
-        mine = table.c[owned.column] == account_id
-        for child in _BELOW.get(owned.table, (owned,))[:-1]:
-            below = table_of(child)
-            yield below, below.c[child.column].in_(select(table.c.id).where(mine))
+    for table, mine in rows_below(OF_ACCOUNT, account_id):
+        if owner := _OWNERS.get(table.name):
+            for child in map(db.metadata.tables.__getitem__, owner.below):
+                yield child, child.c[owner.column].in_(select(table.c.id).where(mine))
         yield table, mine
+    accounts = db.metadata.tables["accounts"]
+    yield accounts, accounts.c.id == account_id
 
 
 def delete_in_batches(table: Table, which: ColumnElement[bool]) -> Iterator[int]:
@@ -104,11 +90,6 @@ def delete_in_batches(table: Table, which: ColumnElement[bool]) -> Iterator[int]
     """
     while deleted := _delete_batch(table, which):
         yield deleted
-
-
-def table_of(owned: Owned) -> Table:
-    """Return the table that holds the rows."""
-    return db.metadata.tables[owned.table]
 
 
 def _delete_batch(table: Table, which: ColumnElement[bool]) -> int:
