@@ -31,7 +31,6 @@ from webapp.base.database import db, schema
 from webapp.voice.audio_store import AudioStore, AudioStoreUnavailable, FolderStore
 
 MANIFEST = "manifest.json"
-VERSIONS = "alembic_version"
 ROWS_AT_ONCE = 1_000
 COMPRESSION = 1  # of zlib: half the time of its default
 RECORDING = re.compile(r"recordings/[A-Za-z0-9_-]+/[A-Za-z0-9_-]+\.[a-z0-9]+")
@@ -139,14 +138,14 @@ def _write(connection: sa.Connection, file: Path, store: AudioStore) -> list[str
 
 
 def _write_all(connection: sa.Connection, archive: ZipFile, store: AudioStore) -> list[str]:
-    revision = _revision(connection)
+    revision = schema.revision_on(connection)
     if revision is None:
         raise BackupFailed("There is no database of Askback yet; run: askback migrate")
     known = schema.shape(revision) if revision in schema.revisions() else None
     seen = sa.MetaData()
     seen.reflect(connection)
     tables: dict[str, tuple[list[str], int]] = {}
-    for name in sorted((known or seen.tables).keys() - {VERSIONS}):
+    for name in sorted((known or seen.tables).keys() - {schema.VERSIONS}):
         if name not in seen.tables:
             raise BackupFailed(f"The database is no longer one of Askback: it lacks {name}.")
         columns = [c for c in seen.tables[name].columns if known is None or c.name in known[name]]
@@ -221,26 +220,25 @@ def _checked(archive: ZipFile, file: Path) -> Manifest:
         raise BackupFailed(
             f"{file} comes from a newer Askback ({manifest.version}); install that one first."
         )
-    wanted = schema.shape(manifest.revision)
-    del wanted[VERSIONS]
-    for name in wanted.keys() | manifest.tables.keys():
-        columns = set(manifest.tables.get(name, ([], 0))[0])
-        if missing := wanted.get(name, set()) - columns:
-            raise BackupFailed(
-                f"{file} is no backup of Askback: its table {name} lacks {', '.join(missing)}."
-            )
-        if more := columns - wanted.get(name, set()):
-            raise BackupFailed(f"{file} has {name}.{min(more)}, which is not part of Askback.")
-    found = [name for name in archive.namelist() if not RECORDING.fullmatch(name)]
-    if sorted(found) != sorted([MANIFEST, *map(_member, manifest.tables)]):
+    ours = schema.shape(manifest.revision)
+    del ours[schema.VERSIONS]
+    theirs = {name: columns for name, (columns, _) in manifest.tables.items()}
+    wanted, found = (
+        {f"{name}.{column}" for name, columns in tables.items() for column in columns}
+        for tables in (ours, theirs)
+    )
+    if differing := wanted ^ found:
+        raise BackupFailed(f"{file} is no backup of Askback: it has or lacks {min(differing)}.")
+    members = [name for name in archive.namelist() if not RECORDING.fullmatch(name)]
+    if sorted(members) != sorted([MANIFEST, *map(_member, manifest.tables)]):
         raise BackupFailed(f"{file} is damaged: it has other files than it says.")
     return manifest
 
 
 def _lock(connection: sa.Connection) -> list[str]:
     """Return existing tables of Askback; on PostgreSQL, lock them against writes."""
-    ours = {VERSIONS, *db.metadata.tables}
-    revision = _revision(connection)
+    ours = {schema.VERSIONS, *db.metadata.tables}
+    revision = schema.revision_on(connection)
     if revision in schema.revisions():
         ours |= schema.shape(revision).keys()
     found = [name for name in sa.inspect(connection).get_table_names() if name in ours]
@@ -332,13 +330,6 @@ def _insert(
 
 def _member(name: str) -> str:
     return f"tables/{name}.jsonl"
-
-
-def _revision(connection: sa.Connection) -> str | None:
-    if not sa.inspect(connection).has_table(VERSIONS):
-        return None
-    found: str | None = connection.scalar(sa.text("SELECT version_num FROM alembic_version"))
-    return found
 
 
 @contextmanager

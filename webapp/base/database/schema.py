@@ -30,6 +30,7 @@ from webapp.base.database.sqlite import IMMEDIATE
 if TYPE_CHECKING:
     from alembic.config import Config
 
+VERSIONS = "alembic_version"  # the table of Alembic
 MIGRATIONS = Path(__file__).parents[2] / "migrations"
 EXPANDS = re.compile(r"^expands = True$", re.MULTILINE)
 NAMED = re.compile(r'^(down_revision|revision)\b[^=]*= *"([^"]+)"', re.MULTILINE)
@@ -258,8 +259,7 @@ def _mark(revision: str) -> tuple[str | None, str]:
 
 def write_mark(connection: sa.Connection) -> None:
     """Store in the newest schema which programs it supports; do nothing at other revisions."""
-    revision = connection.scalar(sa.text("SELECT version_num FROM alembic_version"))
-    if revision == newest():
+    if (revision := revision_on(connection)) == newest():
         by = version("askback")
         connection.execute(sa.delete(MARKS))
         connection.execute(
@@ -278,7 +278,12 @@ def oldest_served() -> str | None:
 def present() -> str | None:
     """Return the revision of the database; None if it has never been migrated."""
     with db.engine.connect() as connection:
-        if not sa.inspect(connection).has_table("alembic_version"):
-            return None
-        found = connection.execute(sa.text("SELECT version_num FROM alembic_version"))
-        return found.scalar_one_or_none()
+        return revision_on(connection)
+
+
+def revision_on(connection: sa.Connection) -> str | None:
+    """Return the revision of any database; None if it has never been migrated."""
+    if not sa.inspect(connection).has_table(VERSIONS):
+        return None
+    found: str | None = connection.scalar(sa.text(f"SELECT version_num FROM {VERSIONS}"))  # noqa: S608
+    return found
