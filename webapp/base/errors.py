@@ -9,14 +9,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import ClassVar, Self, TypeVar
 
-from pydantic import (
-    AliasGenerator,
-    BaseModel,
-    ConfigDict,
-    ValidationError,
-    ValidationInfo,
-    model_validator,
-)
+import pydantic
 from pydantic.alias_generators import to_camel
 from pydantic_core import ErrorDetails
 
@@ -331,7 +324,7 @@ def _name(field: str) -> str:
 UNSET: tuple[object, ...] = (None, "", [])  # serialisers write these for a value that is not set
 
 
-class InputModel(BaseModel):
+class InputModel(pydantic.BaseModel):
     """A JSON object whose field names are in camel case; unknown fields are refused.
 
     CLEARED  the fields that an empty text clears
@@ -339,13 +332,15 @@ class InputModel(BaseModel):
 
     CLEARED: ClassVar[tuple[str, ...]] = ()
 
-    model_config = ConfigDict(
-        extra="forbid", alias_generator=AliasGenerator(validation_alias=to_camel), frozen=True
+    model_config = pydantic.ConfigDict(
+        extra="forbid",
+        alias_generator=pydantic.AliasGenerator(validation_alias=to_camel),
+        frozen=True,
     )
 
-    @model_validator(mode="before")
+    @pydantic.model_validator(mode="before")
     @classmethod
-    def _drop_unset(cls, raw: object, info: ValidationInfo) -> object:
+    def _drop_unset(cls, raw: object, info: pydantic.ValidationInfo) -> object:
         """Drop the values that serialisers write for unset optional fields."""
         if not isinstance(raw, dict) or not info.context:
             return raw
@@ -372,6 +367,6 @@ def parse_input(model: type[M], raw: object, *, drops_unset: bool = False) -> M:
     """
     try:
         return model.model_validate(raw, context=drops_unset)
-    except ValidationError as problem:
+    except pydantic.ValidationError as problem:
         errors = problem.errors(include_url=False)
         raise refusal(errors, field_names(model)) from None
