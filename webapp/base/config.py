@@ -9,16 +9,9 @@ from typing import Annotated, Any, Literal, NamedTuple, cast
 from urllib.parse import urlsplit
 
 import orjson
+import pydantic
 from flask import current_app
-from pydantic import (
-    AfterValidator,
-    AliasGenerator,
-    BaseModel,
-    BeforeValidator,
-    ByteSize,
-    ConfigDict,
-    Field,
-)
+from pydantic import AfterValidator, BeforeValidator, ByteSize, Field
 
 from webapp.base import config_readers as readers
 from webapp.base.config_readers import is_loopback
@@ -91,18 +84,18 @@ def _own_address(values: Mapping[str, Any]) -> str:
     return f"http://{readers.in_url(host)}:{port}" if is_loopback(host) else ""
 
 
-class Settings(BaseModel):
+class Settings(pydantic.BaseModel):
     """Everything an operator can set; URLs have no trailing slash, durations are in seconds.
 
     The variable of a field is its name in capitals; settings.toml documents each one.
     Representations omit fields that may hold secrets.
     """
 
-    model_config = ConfigDict(
+    model_config = pydantic.ConfigDict(
         frozen=True,
         extra="forbid",
         hide_input_in_errors=True,
-        alias_generator=AliasGenerator(validation_alias=str.upper),
+        alias_generator=pydantic.AliasGenerator(validation_alias=str.upper),
         validate_by_name=True,
         validate_by_alias=True,
     )
