@@ -11,7 +11,7 @@ from werkzeug.utils import find_modules, import_string
 
 import api
 from jobs import queue
-from webapp.base import database, sealing
+from webapp.base import database
 from webapp.base.config import Settings
 from webapp.oauth import endpoints as oauth_endpoints
 from webapp.pages import errors, filters
@@ -90,8 +90,7 @@ def create_app(config: Settings) -> Flask:
     security_headers.init_app(app)
     hosts.init_app(app, config)
     database.init_app(app)
-    for part in (sealing, audio_store):
-        part.init_app(app, config)
+    audio_store.init_app(app, config)
     with request_kind.hooks_without(app, PROGRAMS):
         htmx.init_app(app)
         form_body_limits.init_app(app)

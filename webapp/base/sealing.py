@@ -4,14 +4,13 @@ import hmac
 import secrets
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from hashlib import sha256
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from flask import Flask, current_app
 from itsdangerous import URLSafeSerializer
 
-from webapp.base.config import Settings, settings
+from webapp.base.config import settings
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -66,11 +65,6 @@ class Sealer:
         return sealed.partition(":")[0] == self.first_key_id
 
 
-def init_app(app: Flask, config: Settings) -> None:
-    """Give the application the keys of its settings."""
-    app.extensions["sealer"] = Sealer(dict(config.data_keys))
-
-
 def signer(key: bytes, salt: str) -> URLSafeSerializer:
     """Return a signer for values that clients hold and send back."""
     return URLSafeSerializer(key, salt=salt, signer_kwargs={"digest_method": sha256})
@@ -83,7 +77,12 @@ def address_hash(network: str) -> str:
 
 def sealer() -> Sealer:
     """Return the sealer of the current application."""
-    return cast(Sealer, current_app.extensions["sealer"])
+    return _sealer_of(settings().data_keys)
+
+
+@cache
+def _sealer_of(keys: tuple[tuple[str, bytes], ...]) -> Sealer:
+    return Sealer(dict(keys))
 
 
 def _key_for(purpose: bytes) -> bytes:
