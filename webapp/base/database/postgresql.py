@@ -2,7 +2,6 @@
 
 import logging
 import select
-import threading
 import time
 from functools import partial
 from typing import Any
@@ -119,21 +118,17 @@ class Connection(psycopg.Connection[Any]):
 class Breaker:
     """Refuses to connect for a short time after a connect timed out."""
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._away_until = 0.0
+    _away_until = 0.0
 
     def connect(self, _dialect: Dialect, _record: Any, args: Any, parameters: Any) -> Connection:
         """Return a new connection. raises psycopg.OperationalError"""
-        with self._lock:
-            if time.monotonic() < self._away_until:
-                raise NoAnswer("the server did not answer a moment ago")
+        if time.monotonic() < self._away_until:
+            raise NoAnswer("the server did not answer a moment ago")
         parameters = parameters | CONNECT_ARGS
         try:
             connection = Connection.connect(*args, **parameters)
         except errors.ConnectionTimeout as error:
-            with self._lock:
-                self._away_until = time.monotonic() + AWAY_SECONDS
+            self._away_until = time.monotonic() + AWAY_SECONDS
             raise NoAnswer(str(error)) from error
         connection.reached_by = (args, parameters)
         return connection
