@@ -207,11 +207,9 @@ def client_list() -> None:
     )
     with application():
         for each, connected in db.session.execute(query):
-            created, count = (
-                _moment(each.created_at),
-                f"{connected} account{'s' * (connected != 1)}",
-            )
-            _print_row(each.client_id, each.name, each.kind, created, _state(each), count)
+            created, state = _moment(each.created_at), _state(each)
+            count = f"{connected} account{'s' * (connected != 1)}"
+            _print_row(each.client_id, each.name, each.kind, created, state, count)
 
 
 @client.command("disable")

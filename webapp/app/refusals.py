@@ -116,11 +116,8 @@ def _text(status: HTTPStatus, kind: RequestKind | None) -> tuple[HTTPStatus, str
         fields = {"error": message, "code": code, "message": message, "resolution": resolution}
         return code.status, "application/json", orjson.dumps(fields)
     if kind is RequestKind.MCP:  # the id of the request is not known here
-        fault, wrong = (
-            RpcError(INTERNAL_ERROR, FAULT),
-            RpcError(INVALID_REQUEST, f"{status.phrase}."),
-        )
-        return status, "application/json", encoded(error_body(None, fault if is_fault else wrong))
+        fault = (INTERNAL_ERROR, FAULT) if is_fault else (INVALID_REQUEST, f"{status.phrase}.")
+        return status, "application/json", encoded(error_body(None, RpcError(*fault)))
     if status == HTTPStatus.INTERNAL_SERVER_ERROR:
         return status, "text/html; charset=utf-8", BROKEN
     return status, "text/plain; charset=utf-8", f"{status.phrase}. Nothing was changed.\n".encode()
