@@ -88,15 +88,14 @@ def delete_in_batches(table: Table, which: ColumnElement[bool]) -> Iterator[int]
 
     The caller may stop at any point.
     """
-    while deleted := _delete_batch(table, which):
-        yield deleted
-
-
-def _delete_batch(table: Table, which: ColumnElement[bool]) -> int:
     key = table.primary_key.columns
     some = select(*key).where(which).limit(BATCH_ROWS)
     batch = delete(table).where(tuple_(*key).in_(some))
     if not on_sqlite():  # a row may have changed since it was selected
         batch = batch.where(which)
-    with write_transaction() as connection:
-        return connection.execute(batch).rowcount
+    while True:
+        with write_transaction() as connection:
+            deleted = connection.execute(batch).rowcount
+        if not deleted:
+            return
+        yield deleted

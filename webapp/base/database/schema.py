@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
@@ -26,9 +26,6 @@ from sqlalchemy.exc import DBAPIError
 from webapp.base.database import db, on_sqlite
 from webapp.base.database.failures import is_in_use
 from webapp.base.database.sqlite import IMMEDIATE
-
-if TYPE_CHECKING:
-    from alembic.config import Config
 
 VERSIONS = "alembic_version"  # the table of Alembic
 MIGRATIONS = Path(__file__).parents[2] / "migrations"
@@ -173,7 +170,7 @@ def upgrade_on(connection: sa.Connection, revision: str = "heads") -> None:
     command.upgrade(config, revision)
 
 
-def alembic_config() -> "Config":
+def alembic_config() -> Any:
     """Return the configuration for Alembic's commands, which need an application context."""
     from alembic.config import Config
 
