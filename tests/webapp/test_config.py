@@ -219,7 +219,7 @@ def test_an_unusable_data_folder_is_named(tmp_path: Path) -> None:
 def test_every_setting_has_an_example_that_is_accepted(embedded: dict[str, str]) -> None:
     made = {"SECRET_KEY": SECRET, "DATA_KEYS": DATA_KEYS}
     for variable in VARIABLES:
-        example = made.get(variable) or describe(variable).example
+        example = made.get(variable) or describe(variable)["example"]
 
         read_settings(embedded | {"PUBLIC_URL": "https://ask.example.org", variable: example})
 

@@ -5,7 +5,7 @@ import tomllib
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, cast
+from typing import Annotated, Any, Literal, cast
 from urllib.parse import urlsplit
 
 import orjson
@@ -229,22 +229,13 @@ def settings() -> Settings:
     return cast(Settings, current_app.config["SETTINGS"])
 
 
-class SettingDescription(NamedTuple):
-    """The documentation of one setting; `default` and `text` are Markdown."""
-
-    variable: str
-    default: str
-    text: str
-    example: str
-
-
-def describe(variable: str) -> SettingDescription:
-    """Return the documentation of the setting that `variable` holds."""
+def describe(variable: str) -> dict[str, str]:
+    """Return `variable`, `default` and `text` in Markdown, and `example` of a setting."""
     default = VARIABLES[variable].default
     value = "on" if default is True else str(default)
-    words = {"default": f"`{value}`", "example": value} | _descriptions()[variable]
-    text = " ".join(words["text"].split())
-    return SettingDescription(variable, words["default"], text, words["example"])
+    words = {"variable": variable, "default": f"`{value}`", "example": value}
+    words |= _descriptions()[variable]
+    return words | {"text": " ".join(words["text"].split())}
 
 
 @cache

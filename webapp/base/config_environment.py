@@ -25,7 +25,7 @@ class ConfigurationError(Exception):
     def __init__(self, problems: Mapping[str, str]) -> None:
         self.problems = problems
         lines = "".join(
-            f"\n  {variable}: {what} (example: {variable}={config.describe(variable).example})"
+            f"\n  {variable}: {what} (example: {variable}={config.describe(variable)['example']})"
             for variable, what in problems.items()
         )
         super().__init__(f"Askback cannot start with these settings:{lines}")

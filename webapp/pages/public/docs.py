@@ -7,7 +7,7 @@ from flask import Blueprint, Response, current_app, render_template
 from markupsafe import Markup
 
 from api.wire.event_stream import OF_HOLDER
-from webapp.base.config import VARIABLES, SettingDescription, describe, settings
+from webapp.base.config import VARIABLES, describe, settings
 from webapp.base.errors import ErrorCode
 from webapp.events import callbacks, subscriptions
 from webapp.oauth import tokens
@@ -84,9 +84,9 @@ def _template_values() -> dict[str, object]:
     }
 
 
-def _settings() -> list[tuple[str, list[SettingDescription]]]:
+def _settings() -> list[tuple[str, list[dict[str, str]]]]:
     headings = {"LIMIT": "Limits", "MCP_EVENTS": "Events", "": "Server"}
-    groups: dict[str, list[SettingDescription]] = {"Server": []}
+    groups: dict[str, list[dict[str, str]]] = {"Server": []}
     for variable in VARIABLES:
         heading = next(title for begin, title in headings.items() if variable.startswith(begin))
         groups.setdefault(heading, []).append(describe(variable))
