@@ -37,8 +37,7 @@ from webapp.pages.errors import load_pages
 from webapp.pages.respondent import follow_ups
 from webapp.records.accounts import invites, models
 from webapp.records.audit import AuditKind
-from webapp.web import logs
-from webapp.web.wakeups import shared_wakeups
+from webapp.web import logs, wakeups
 
 log = logging.getLogger("askback.server")
 EXIT_TEMPORARY = 75  # sysexits.h, EX_TEMPFAIL
@@ -227,7 +226,7 @@ def _serve(app: Flask, server: Server, settings: Settings, tell: Callable[[str],
     follow_ups.load(app, settings)
     gc.freeze()  # it all stays: collecting garbage in it would stop all requests for 0.1 s
     empty_spool(settings.data_folder)
-    with background_work(app), shared_wakeups(app):
+    with background_work(app), wakeups.shared_wakeups(app):
         server.run(ready=lambda: tell(f"Askback runs on {settings.public_url}"))
     app.extensions["deferred_writes"].settle(DEFERRED_SECONDS)
     tell("Askback has stopped; everything answered is saved.")

@@ -16,11 +16,9 @@ from webapp.events.due import read_queue_state
 from webapp.events.subscriptions import count_sealed_otherwise
 from webapp.records.accounts.models import Account
 from webapp.records.follow_ups import ModelOutcome, count_outcomes
-from webapp.voice.audio_inspection import unconfined
+from webapp.voice import audio_inspection, transcripts, uploads
 from webapp.voice.audio_store import AudioStoreUnavailable, audio_store
 from webapp.voice.child_process import ChildBusy
-from webapp.voice.transcripts import read_unheard
-from webapp.voice.uploads import read_backlog
 from webapp.web.health import redis_state
 
 LATE_SECONDS = 120  # of a delivery: no worker runs, or too few
@@ -117,8 +115,8 @@ def _database(settings: Settings, kind: str, now: datetime) -> Iterator[Finding]
     deliveries = _waiting("deliveries due", queue.due, queue.oldest, now, LATE_SECONDS)
     resting = f"; endpoints that rest after failures: {queue.resting}"
     yield Finding(deliveries.fine, deliveries.what + resting)
-    due, oldest = read_unheard(now=now)
-    yield _waiting("recordings to look at and to write down", due, oldest, now, UNHEARD_SECONDS)
+    unheard = transcripts.read_unheard(now=now)
+    yield _waiting("recordings to look at and to write down", *unheard, now, UNHEARD_SECONDS)
     if settings.follow_up_writer:
         yield examine_model(now)
     yield _data_keys([key_id for key_id, _ in settings.data_keys])
@@ -146,7 +144,7 @@ def examine_recordings(settings: Settings, now: datetime) -> Iterator[Finding]:
         yield Finding(room, f"{settings.audio_free_bytes} bytes stay free on the disk: {what}")
     except AudioStoreUnavailable as error:
         yield Finding(fine=False, what=f"recordings in {store.place}: {error}")
-    yield _waiting("recordings to erase", *read_backlog(), now, ERASED_SECONDS)
+    yield _waiting("recordings to erase", *uploads.read_backlog(), now, ERASED_SECONDS)
 
 
 def _data_keys(key_ids: list[str]) -> Finding:
@@ -163,7 +161,7 @@ def _data_keys(key_ids: list[str]) -> Finding:
 def _audio_child() -> Finding:
     """Check whether the process that opens recordings would confine hostile code."""
     try:
-        lacks = unconfined()
+        lacks = audio_inspection.unconfined()
         found = LACKS.format(lacks) if lacks else "confined by Landlock, seccomp and limits"
     except ChildBusy as error:
         lacks, found = "an answer", str(error)

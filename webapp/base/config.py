@@ -14,7 +14,6 @@ from flask import current_app
 from pydantic import AfterValidator, BeforeValidator, ByteSize, Field
 
 from webapp.base import config_readers as readers
-from webapp.base.config_readers import is_loopback
 from webapp.base.data_folder import DATABASE, DEFAULT_FOLDER
 
 RULES, OPENAI, ANTHROPIC = "none", "openai", "anthropic"  # authors of follow-up questions
@@ -81,7 +80,7 @@ Rate = Annotated[str, AfterValidator(readers.rate)]
 def _own_address(values: Mapping[str, Any]) -> str:
     """Return the address of a server on loopback; "" if it listens on another address."""
     host, port = values["host"], values["port"]
-    return f"http://{readers.in_url(host)}:{port}" if is_loopback(host) else ""
+    return f"http://{readers.in_url(host)}:{port}" if readers.is_loopback(host) else ""
 
 
 class Settings(pydantic.BaseModel):
@@ -170,7 +169,7 @@ class Settings(pydantic.BaseModel):
     @property
     def on_loopback(self) -> bool:
         """True if the public address is a loopback address, which only this machine reaches."""
-        return is_loopback(self.public_host)
+        return readers.is_loopback(self.public_host)
 
     @property
     def api_url(self) -> str:

@@ -11,7 +11,6 @@ from pydantic import ValidationError
 
 from webapp.base import config, config_readers as readers
 from webapp.base.config import Settings
-from webapp.base.config_readers import is_loopback
 from webapp.base.data_folder import DEFAULT_FOLDER, embedded_secrets
 
 EXIT_CONFIGURATION = 78  # sysexits.h, EX_CONFIG
@@ -80,7 +79,7 @@ def _in_words(message: str) -> str:
 
 def _unsafe(made: Settings) -> Iterator[Lack]:
     """Yield settings that are valid but unsafe."""
-    local = made.on_loopback and is_loopback(made.host)
+    local = made.on_loopback and readers.is_loopback(made.host)
     if not made.public_url:
         yield "PUBLIC_URL", "it is required when HOST is not a loopback address"
     elif not (made.secure or local):
@@ -108,7 +107,7 @@ def _unsafe_in_production(texts: Mapping[str, str]) -> Iterator[Lack]:
 def _is_loopback(origin: str) -> bool:
     """Return whether an origin leads to this machine, also as `*.localhost` or 0.0.0.0."""
     host = urlsplit(origin).hostname or ""
-    return is_loopback(host) or host.endswith(".localhost") or host in ("0.0.0.0", "::")  # noqa: S104
+    return readers.is_loopback(host) or host.endswith(".localhost") or host in ("0.0.0.0", "::")  # noqa: S104
 
 
 def _embedded_keys(data: Path) -> dict[str, object]:
