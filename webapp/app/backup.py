@@ -15,7 +15,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
-from itertools import islice
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any, Literal
@@ -313,19 +312,15 @@ def _insert(
     """Insert the rows, and return how many there were."""
     quote = connection.dialect.identifier_preparer.quote
     into = f"{quote(name)} ({', '.join(map(quote, columns))})"
-    driver: Any = connection.connection.driver_connection
-    count = 0
+    cursor: Any = connection.connection.cursor()
     if connection.dialect.name == "postgresql":
-        with driver.cursor() as cursor, cursor.copy(f"COPY {into} FROM stdin") as copy:
+        with cursor.copy(f"COPY {into} FROM stdin") as copy:
             for row in rows:
-                count += 1
                 copy.write_row(row)
-        return count
-    statement = f"INSERT INTO {into} VALUES ({', '.join('?' * len(columns))})"  # noqa: S608
-    while some := list(islice(rows, ROWS_AT_ONCE)):
-        driver.executemany(statement, some)
-        count += len(some)
-    return count
+    else:
+        values = ", ".join("?" * len(columns))
+        cursor.executemany(f"INSERT INTO {into} VALUES ({values})", rows)  # noqa: S608
+    return int(cursor.rowcount)
 
 
 def _member(name: str) -> str:
