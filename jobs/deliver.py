@@ -14,10 +14,7 @@ from webapp.base.config import settings
 from webapp.base.database import utc_now
 from webapp.base.outbound import Bounds, Reply, Unreachable, fetch
 from webapp.base.sealing import NoKey, cursor_key, sealer
-from webapp.events import callbacks, delivering
-from webapp.events.delivering import AttemptResult, Claimed
-from webapp.events.due import Lane, Room, lane_of
-from webapp.events.subscriptions import secret_place
+from webapp.events import callbacks, delivering, due, subscriptions
 
 WORKER_THREADS = 16  # events that one process sends at a time
 RENEW_SECONDS = 1.0
@@ -26,7 +23,7 @@ TIDY_SECONDS = 10.0
 log = logging.getLogger("askback.deliveries")
 
 
-class Deliverer(Worker[Claimed]):
+class Deliverer(Worker[delivering.Claimed]):
     """The worker that delivers in this process.
 
     stop_seconds  time for running attempts, from `stop` or an earlier `refuse`
@@ -41,12 +38,12 @@ class Deliverer(Worker[Claimed]):
         self._leases = delivering.Leases()
         self._tidy_at = time.monotonic() + TIDY_SECONDS
 
-    def claim(self, most: int) -> Sequence[Claimed]:
+    def claim(self, most: int) -> Sequence[delivering.Claimed]:
         shares = [_share(each, since) for each, since in self.running.items()]
-        room = Room(self.threads, shares, self._served)
+        room = due.Room(self.threads, shares, self._served)
         return delivering.claim(most, room, cursor_key=cursor_key(), now=utc_now())
 
-    def attempt(self, claimed: Claimed) -> None:
+    def attempt(self, claimed: delivering.Claimed) -> None:
         """Send and settle one delivery; an internal error uses up the attempt.
 
         If even the error cannot be stored, the delivery is due again when its lease ends.
@@ -79,11 +76,11 @@ class Deliverer(Worker[Claimed]):
             self._changed.wait_for(lambda: not self._running, max(0.0, left))
 
 
-def _share(claimed: Claimed, since: float) -> tuple[str, Lane]:
+def _share(claimed: delivering.Claimed, since: float) -> tuple[str, due.Lane]:
     """Return the account and lane of an attempt; a long-running attempt counts as slow."""
-    lane = lane_of(claimed.duration_ms)
-    if lane is Lane.QUICK:
-        lane = lane_of(round((time.monotonic() - since) * 1000))
+    lane = due.lane_of(claimed.duration_ms)
+    if lane is due.Lane.QUICK:
+        lane = due.lane_of(round((time.monotonic() - since) * 1000))
     return claimed.account_id, lane
 
 
@@ -97,7 +94,7 @@ def sending(
     return at_work(deliverer, start_after=start_after)
 
 
-def _attempted(claimed: Claimed) -> Callable[..., object]:
+def _attempted(claimed: delivering.Claimed) -> Callable[..., object]:
     """Send if a key opens the secret; return what stores the outcome. Uses no database."""
     secrets = _secrets(claimed)
     if not secrets:
@@ -106,7 +103,9 @@ def _attempted(claimed: Claimed) -> Callable[..., object]:
     return partial(delivering.settle, claimed, send(claimed, secrets, bounds=bounds))
 
 
-def send(claimed: Claimed, secrets: list[str], *, bounds: Bounds) -> AttemptResult:
+def send(
+    claimed: delivering.Claimed, secrets: list[str], *, bounds: Bounds
+) -> delivering.AttemptResult:
     """Make one attempt, signed with the current time."""
     now, began = utc_now(), time.monotonic()
     key, body, subscription_id = claimed.event_id, claimed.body, claimed.subscription_id
@@ -119,14 +118,14 @@ def send(claimed: Claimed, secrets: list[str], *, bounds: Bounds) -> AttemptResu
         failure = callbacks.failure_of(error)
     took, signature = round((time.monotonic() - began) * 1000), headers["webhook-signature"]
     if reply is None:
-        return AttemptResult(now, took, signature, None, failure)
+        return delivering.AttemptResult(now, took, signature, None, failure)
     asked = reply.headers.get("retry-after")
-    return AttemptResult(now, took, signature, reply.status, failure, asked, reply.body)
+    return delivering.AttemptResult(now, took, signature, reply.status, failure, asked, reply.body)
 
 
-def _secrets(claimed: Claimed) -> list[str]:
+def _secrets(claimed: delivering.Claimed) -> list[str]:
     """Return the secrets that a key opens, newest first; none if the newest stays closed."""
-    place = secret_place(claimed.subscription_id)
+    place = subscriptions.secret_place(claimed.subscription_id)
     rotated = claimed.previous_until is not None and claimed.previous_until > utc_now()
     found = []
     with suppress(NoKey):

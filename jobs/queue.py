@@ -6,16 +6,12 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, cast
+from typing import Any, cast
 
 from flask import Flask, current_app
 
 from webapp.base.config import Settings
 from webapp.web.limiter import redis_options
-
-if TYPE_CHECKING:
-    from redis import Redis
-
 
 DELIVERIES, TRANSCRIPTIONS = "askback-deliveries", "askback-transcriptions"
 WAKE = "jobs.queue.wake"  # the function of all jobs
@@ -44,7 +40,7 @@ class WakeUpQueue:
         self._arrived = threading.Event()
         self._starting = threading.Lock()
         self._started = self._failed = False
-        self._client: Redis | None = None
+        self._client: Any = None
 
     def hand_over(self, ids: Sequence[str]) -> None:
         """Queue the ids for a thread that enqueues them in Redis; drop ids that do not fit."""
@@ -60,8 +56,8 @@ class WakeUpQueue:
                 threading.Thread(target=self._pass_on, name="wake-ups", daemon=True).start()
                 self._started = True
 
-    def client(self, seconds: float = REDIS_SECONDS) -> "Redis":
-        """Return a client that times out after so many seconds of silence, and retries nothing."""
+    def client(self, seconds: float = REDIS_SECONDS) -> Any:
+        """Return a client of Redis that waits so long for a reply, and retries nothing."""
         from redis import Redis  # takes long to import
 
         bounds = redis_options(REDIS_SECONDS) | {"socket_timeout": seconds}

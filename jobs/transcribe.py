@@ -19,10 +19,8 @@ from webapp.base.config import Settings, settings
 from webapp.base.data_folder import empty_spool, open_folder, spool_folder
 from webapp.base.database import release_connections, utc_now
 from webapp.base.vocabulary import TranscriptState
-from webapp.voice import transcripts
+from webapp.voice import audio_store, transcription, transcripts
 from webapp.voice.audio_inspection import TranscriptionFailed, look, sniff_file
-from webapp.voice.audio_store import audio_store
-from webapp.voice.transcription import get_ready, write_down
 
 RENEW_SECONDS = 20.0
 UNDECLARED_MS = 5000  # beyond the claimed duration: more would use uncounted minutes
@@ -89,7 +87,7 @@ class Transcriber(Worker[transcripts.Claimed]):
 
     def _get_ready(self) -> None:
         with self.app.app_context():
-            get_ready(settings())
+            transcription.get_ready(settings())
 
 
 def conclude_and_wake(recording_id: str) -> None:
@@ -129,7 +127,9 @@ def _outcome(claimed: transcripts.Claimed, config: Settings) -> Callable[..., ob
         return partial(
             transcripts.settle_written,
             claimed,
-            write_down(path, audio, claimed.language, hint=claimed.hint, config=config),
+            transcription.write_down(
+                path, audio, claimed.language, hint=claimed.hint, config=config
+            ),
         )
 
 
@@ -139,7 +139,7 @@ def _copy(claimed: transcripts.Claimed, data_folder: Path) -> Iterator[Path]:
     open_folder(data_folder)
     with tempfile.NamedTemporaryFile(dir=spool_folder(data_folder)) as file:
         path = Path(file.name)
-        audio_store().copy_to(claimed.object_key, path)
+        audio_store.audio_store().copy_to(claimed.object_key, path)
         release_connections()
         yield path
 

@@ -9,7 +9,7 @@ import secrets
 from base64 import urlsafe_b64encode
 from collections.abc import Iterator
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, cast
+from typing import Any, cast
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
@@ -22,10 +22,6 @@ from webapp.base.text import token_hash
 from webapp.records.forms import Form, shared_form
 
 TRANSFER_LINK_SECONDS = 3600  # enough to find the other device and open the link there
-
-
-if TYPE_CHECKING:
-    from cryptography.fernet import Fernet
 
 
 class DeviceTransfer(Base):
@@ -91,7 +87,7 @@ def claim_session_key(share_token: str, secret: str, claim: str, *, now: datetim
             .values(claimed_by=claimed_by)
             .returning(_TABLE.c.sealed_key)
         ).scalar_one_or_none()
-    return None if sealed is None else _seal(secret).decrypt(sealed.encode()).decode()
+    return None if sealed is None else str(_seal(secret).decrypt(sealed.encode()), "utf-8")
 
 
 def purge_expired_links(now: datetime) -> Iterator[int]:
@@ -108,8 +104,8 @@ def _live(share_token: str, secret: str, now: datetime) -> sa.ColumnElement[bool
     )
 
 
-def _seal(secret: str) -> "Fernet":
-    """Return the cipher for this secret; its key is derived apart from the stored hash."""
+def _seal(secret: str) -> Any:
+    """Return the Fernet cipher for this secret; its key is derived apart from the stored hash."""
     # slow to import, and few respondents change devices
     from cryptography.fernet import Fernet
 
