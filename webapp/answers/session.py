@@ -6,7 +6,7 @@ A write succeeds only if the session is unchanged since it was read: each state 
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import PurePosixPath
@@ -44,7 +44,6 @@ class RespondentForm:
     questions: list[QuestionRow] = field(hash=False)
     status: vocabulary.FormStatus
     response_limit: vocabulary.ResponseLimit
-    asker: str
     closed_at: datetime | None
     frame_origins: str
     records_voice: bool
@@ -54,10 +53,11 @@ class RespondentForm:
     follow_up_writer: str  # model and host shown to the creator, "" for the rules
     followups_given: int | None  # most per question; None: the default of the mode
     max_total_questions: int | None
-    organisation: str  # of the asker, "" for none
-    accent: str
-    picture: str  # digest of the asker's picture
-    reason: str | None  # why the asker asks, in one line
+    asker_organisation: str  # "" for none
+    asker_accent: str
+    asker_picture: str  # digest
+    public_reason: str | None  # why the asker asks, in one line
+    asker: str
     is_full: bool  # takes no new sessions; the remaining bytes are for those that have begun
 
     @property
@@ -198,12 +198,8 @@ RECORDING_COLUMNS = (
     Recording.answer_id.is_not(None).label("claimed"),
 )
 _FORM_COLUMNS = (
-    *(Form.id, Form.share_token, Form.title, Form.questions, Form.status, Form.response_limit),
-    Account.name.label("asker"),
-    *(Form.closed_at, Form.frame_origins, Form.records_voice, Form.response_mode),
-    *(Form.transcriber, Form.follow_up_mode, Form.follow_up_writer, Form.followups_given),
-    *(Form.max_total_questions, Form.asker_organisation, Form.asker_accent, Form.asker_picture),
-    *(Form.public_reason, Form.answer_bytes),
+    *(getattr(Form, each.name) for each in fields(RespondentForm)[:-2]),
+    *(Account.name.label("asker"), Form.answer_bytes),
 )
 _FORM = (
     select(*_FORM_COLUMNS)

@@ -31,7 +31,6 @@ FORM = RespondentForm(
     QUESTIONS,
     FormStatus.PUBLISHED,
     ResponseLimit.MULTIPLE,
-    "Robin Example",
     None,
     "",
     records_voice=False,
@@ -41,10 +40,11 @@ FORM = RespondentForm(
     follow_up_writer="",
     followups_given=None,
     max_total_questions=None,
-    organisation="",
-    accent="",
-    picture="",
-    reason=None,
+    asker_organisation="",
+    asker_accent="",
+    asker_picture="",
+    public_reason=None,
+    asker="Robin Example",
     is_full=False,
 )
 TEXTS = {"q_1": "Robin did, <at> night & alone"}
