@@ -16,8 +16,8 @@ from typing import Any, NamedTuple, cast
 
 import sqlalchemy as sa
 
+from webapp.answers.reading import no_response
 from webapp.answers.session import LOCKED_COLUMNS, LockedSession, change_form
-from webapp.answers.threads import no_response
 from webapp.base import database
 from webapp.base.ownership import OF_SESSION, deletions
 from webapp.base.vocabulary import FormStatus

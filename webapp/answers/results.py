@@ -11,14 +11,12 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from webapp.answers.unread import newest_stamp
 from webapp.base.database import among, db, read_rows
 from webapp.base.text import normalized
 from webapp.base.vocabulary import FollowUpState, ResponseType, SessionStatus
 from webapp.records.follow_ups import FollowUp
 from webapp.records.forms import FormRow
-from webapp.records.responses import counters, models
-from webapp.records.responses.recordings import spoken_ids
+from webapp.records.responses import counters, models, recordings
 
 ANSWERS_SHOWN = 10  # per question at first, and with each "more"
 CHARS_SHOWN = 2000  # per answer in a list; the page of its response shows all of it
@@ -63,6 +61,11 @@ class ShownAnswer(NamedTuple):
     @property
     def is_sent(self) -> bool:
         return self.session_status == SessionStatus.COMPLETED
+
+
+def newest_stamp(completed: int | None, *answers: int) -> int:
+    """Return the newest stamp of a response: of its completion, or of one of these answers."""
+    return max([completed or 0, *answers])
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,7 +343,7 @@ def find_people(form_id: str, filters: Filters, *, before: PersonKey | None) -> 
     found: list[models.SessionAnswers] = []
     for session, answers in _people_backwards(form_id, filters, before):
         texts = [answer.answer_text for answer in answers]
-        passes = bool(spoken_ids(answers) if filters.spoken else answers)
+        passes = bool(recordings.spoken_ids(answers) if filters.spoken else answers)
         passes = passes and filters.holds(*texts, session.responder_name or "")
         if passes:
             shown = [each._replace(answer_text=each.answer_text[:CUT_AT]) for each in answers]

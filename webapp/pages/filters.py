@@ -12,8 +12,8 @@ from flask_babel import format_decimal, get_locale, gettext, ngettext
 from markupsafe import Markup, escape
 from segno import QRCode
 
+from webapp.answers.reading import UNREAD_COUNTED
 from webapp.answers.results import CHARS_SHOWN, find_matches
-from webapp.answers.unread import UNREAD_COUNTED
 from webapp.base.database import from_millis
 from webapp.base.errors import Phrase
 from webapp.base.vocabulary import ON_THIS_SERVER

@@ -20,8 +20,8 @@ from tests.voice.factories import make_recording, make_spoken_answer, make_voice
 from webapp.answers import deleted_responses as deletions, results
 from webapp.answers.answering import complete_response
 from webapp.answers.export import read_answers, read_people
+from webapp.answers.reading import get_response
 from webapp.answers.results import Filters, find_answers, find_people
-from webapp.answers.threads import get_response
 from webapp.base.database import db, utc_now
 from webapp.base.errors import NotFound
 from webapp.base.text import token_hash

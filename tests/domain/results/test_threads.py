@@ -14,10 +14,10 @@ from tests.factories import (
     make_form as made_form,
     make_response,
 )
-from webapp.answers import unread
+from webapp.answers import reading
 from webapp.answers.deleted_responses import delete_response
+from webapp.answers.reading import first_answers, follow_ups_of, get_response
 from webapp.answers.results import Filters, find_answers, newest_answers
-from webapp.answers.threads import first_answers, follow_ups_of, get_response
 from webapp.base.database import db, utc_now
 from webapp.base.text import token_hash
 from webapp.records import forms
@@ -80,11 +80,11 @@ def session_of(key: str) -> str:
 
 
 def read(form: Any, session_id: str) -> None:
-    unread.mark_read(form.account_id, form.id, session_id, fresh(form).last_stamp)
+    reading.mark_read(form.account_id, form.id, session_id, fresh(form).last_stamp)
 
 
 def unread_of(form: Any) -> int:
-    return unread.count_unread([form.id])[form.id]
+    return reading.count_unread([form.id])[form.id]
 
 
 def test_all_are_read_at_once_up_to_what_the_page_showed(form: Any) -> None:
@@ -92,18 +92,18 @@ def test_all_are_read_at_once_up_to_what_the_page_showed(form: Any) -> None:
     shown = fresh(form).last_stamp
     later = respond(form)
 
-    unread.mark_all_read(form.account_id, form.id, shown)
+    reading.mark_all_read(form.account_id, form.id, shown)
 
     assert unread_of(form) == 1
-    assert unread.next_unread(fresh(form)) == later
+    assert reading.next_unread(fresh(form)) == later
 
 
 @pytest.mark.parametrize("stamp", [0, 9_999_999_999_999])
 def test_a_stamp_that_no_page_showed_marks_nothing(form: Any, stamp: int) -> None:
-    unread.mark_all_read(form.account_id, form.id, fresh(form).last_stamp)
+    reading.mark_all_read(form.account_id, form.id, fresh(form).last_stamp)
     respond(form)
 
-    unread.mark_all_read(form.account_id, form.id, stamp)
+    reading.mark_all_read(form.account_id, form.id, stamp)
 
     assert unread_of(form) == 1
 
@@ -125,5 +125,5 @@ def test_a_response_that_is_deleted_just_now_is_neither_counted_nor_next(form: A
     delete_response(form.account_id, form.id, deleted, now=utc_now())
 
     assert unread_of(form) == 1
-    assert unread.next_unread(fresh(form)) == kept
+    assert reading.next_unread(fresh(form)) == kept
     assert get_response(fresh(form), kept).newer is None

@@ -12,7 +12,7 @@ from flask.typing import ResponseReturnValue
 
 from api.wire.forms import share_url
 from webapp.answers import trash
-from webapp.answers.unread import count_unread
+from webapp.answers.reading import count_unread
 from webapp.base.config import settings
 from webapp.base.database import utc_now
 from webapp.base.errors import InvalidInput

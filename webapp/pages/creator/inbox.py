@@ -11,7 +11,7 @@ from flask import Response, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from webapp.answers import trash
-from webapp.answers.unread import count_unread
+from webapp.answers.reading import count_unread
 from webapp.base.config import settings
 from webapp.base.database import from_millis, to_millis, utc_now
 from webapp.base.errors import InvalidInput

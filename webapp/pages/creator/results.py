@@ -15,7 +15,7 @@ from flask.typing import ResponseReturnValue
 
 from api.wire.forms import share_url
 from jobs.queue import hand_over_recordings
-from webapp.answers import deleted_responses, results, threads, unread
+from webapp.answers import deleted_responses, reading, results
 from webapp.answers.export import recordings_of
 from webapp.answers.results import HiddenResponses, ShownAnswer, read_hidden
 from webapp.base.config import settings
@@ -136,11 +136,11 @@ def by_person(form_id: str) -> ResponseReturnValue:
         "results/people.html",
         "results/_people.html",
         people=found.people,
-        threads=threads.threads_of(form, found.people),
+        threads=reading.threads_of(form, found.people),
         recordings=recordings_of(answer for person in found.people for answer in person.answers),
         further=_further("results.by_person", form, choice, "-".join(map(str, found.before or ()))),
         is_first="before" not in request.args,
-        new_people=unread.new_among(form, found.people),
+        new_people=reading.new_among(form, found.people),
         **_layout(form, hidden, "people", choice),
     )
 
@@ -159,7 +159,7 @@ def new_answers(form_id: str) -> ResponseReturnValue:
         since=since,
         view=request.args.get("view", ""),
         count=results.count_newer(form.id, since),
-        unread=unread.count_unread([form.id])[form.id],
+        unread=reading.count_unread([form.id])[form.id],
         funnel=results.read_funnel(form, hidden),
     )
 
@@ -189,7 +189,7 @@ def show_settings(form_id: str) -> ResponseReturnValue:
 def show_next(form_id: str) -> ResponseReturnValue:
     """Redirect to the newest unread response, or to the newest."""
     form = forms.get_form(creator_id(), form_id)
-    session_id = threads.newest_response(form)
+    session_id = reading.newest_response(form)
     if session_id is None:
         return go_to(url_for("results.by_question", form_id=form_id))
     return go_to(url_for("results.show", form_id=form_id, session_id=session_id))
@@ -199,7 +199,7 @@ def show_next(form_id: str) -> ResponseReturnValue:
 def show(form_id: str, session_id: str) -> ResponseReturnValue:
     """Show all answers of one person."""
     form = forms.get_form(creator_id(), form_id)
-    response = threads.get_response(form, session_id)
+    response = reading.get_response(form, session_id)
     return render_template(
         "results/response.html",
         form=form,
@@ -216,17 +216,17 @@ def show(form_id: str, session_id: str) -> ResponseReturnValue:
 def mark_read(form_id: str, session_id: str) -> ResponseReturnValue:
     """Mark this response as read; without htmx, redirect to the next unread one."""
     account = creator_id()
-    unread.mark_read(account, form_id, session_id, fields.millis("stamp"))
+    reading.mark_read(account, form_id, session_id, fields.millis("stamp"))
     if wants_fragment():
         return nothing_new()
-    following = unread.next_unread(forms.get_form(account, form_id), session_id)
+    following = reading.next_unread(forms.get_form(account, form_id), session_id)
     return go_to(url_for("results.show", form_id=form_id, session_id=following or session_id))
 
 
 @bp.post("/read")
 def mark_all_read(form_id: str) -> ResponseReturnValue:
     """Mark every response up to the posted stamp as read."""
-    unread.mark_all_read(creator_id(), form_id, fields.millis("stamp"))
+    reading.mark_all_read(creator_id(), form_id, fields.millis("stamp"))
     return go_to(url_for("results.by_question", form_id=form_id))
 
 
@@ -295,7 +295,7 @@ def _deletion_notes(form_id: str) -> dict[str, Any]:
 
 def _found(form: FormRow, hidden: HiddenResponses, choice: Choice) -> ResponseReturnValue:
     found = results.find_answers(form.id, choice.filters, before=fields.millis("before") or None)
-    shown = threads.first_answers(found.answers)
+    shown = reading.first_answers(found.answers)
     answers: dict[str, list[ShownAnswer]] = defaultdict(list)
     for answer in shown:
         answers[answer.parent_question_id or answer.question_id].append(answer)
@@ -313,7 +313,7 @@ def _found(form: FormRow, hidden: HiddenResponses, choice: Choice) -> ResponseRe
 
 def _threads_under(form: FormRow, answers: Sequence[ShownAnswer]) -> dict[str, Any]:
     """Return the follow-ups to show under listed answers, and the recordings of all."""
-    follow_ups = threads.follow_ups_of(form, answers)
+    follow_ups = reading.follow_ups_of(form, answers)
     parts = [part.answer for parts in follow_ups.values() for part in parts if part.answer]
     recordings = recordings_of(chain(answers, parts))
     return {"follow_ups": follow_ups, "recordings": recordings}
@@ -337,7 +337,7 @@ def _layout(form: FormRow, hidden: HiddenResponses, view: str, choice: Choice) -
         "view": view,
         "choice": choice,
         "needle": choice.filters.needle,
-        "unread": unread.count_unread([form.id])[form.id],
+        "unread": reading.count_unread([form.id])[form.id],
         "share_url": address,
         "transcriber": settings().transcriber_host,
         "qr": "" if form.answered_count else drawn_code(address),
