@@ -12,7 +12,7 @@ from jobs.queue import DELIVERIES
 from jobs.worker import Worker, at_work
 from webapp.base.config import settings
 from webapp.base.database import utc_now
-from webapp.base.outbound import Bounds, Reply, Unreachable, fetch
+from webapp.base.outbound import Reply, Unreachable, fetch
 from webapp.base.sealing import NoKey, cursor_key, sealer
 from webapp.events import callbacks, delivering, due, subscriptions
 
@@ -99,14 +99,12 @@ def _attempted(claimed: delivering.Claimed) -> Callable[..., object]:
     secrets = _secrets(claimed)
     if not secrets:
         return partial(delivering.suspend_unreadable, claimed)
-    bounds = callbacks.callback_bounds(settings().mcp_events_callback_allowlist)
-    return partial(delivering.settle, claimed, send(claimed, secrets, bounds=bounds))
+    return partial(delivering.settle, claimed, send(claimed, secrets))
 
 
-def send(
-    claimed: delivering.Claimed, secrets: list[str], *, bounds: Bounds
-) -> delivering.AttemptResult:
+def send(claimed: delivering.Claimed, secrets: list[str]) -> delivering.AttemptResult:
     """Make one attempt, signed with the current time."""
+    bounds = callbacks.callback_bounds(settings().mcp_events_callback_allowlist)
     now, began = utc_now(), time.monotonic()
     key, body, subscription_id = claimed.event_id, claimed.body, claimed.subscription_id
     headers = callbacks.signed_headers(key, body, secrets, subscription_id=subscription_id, now=now)

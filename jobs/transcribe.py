@@ -63,7 +63,7 @@ class Transcriber(Worker[transcripts.Claimed]):
             outcome = partial(transcripts.settle_failed, claimed)
         try:
             self.store(lambda: outcome and outcome(now=utc_now()))
-            self.store(lambda: conclude_and_wake(claimed.id))
+            self.store(lambda: hand_over(conclude(claimed.id, now=utc_now())))
         except Exception:
             log.exception("what came of a recording was not stored")
 
@@ -76,7 +76,7 @@ class Transcriber(Worker[transcripts.Claimed]):
                 transcripts.renew(claimed, now=now)
         transcripts.release_expired(now=now)
         for recording in transcripts.read_steps(now=now):
-            conclude_and_wake(recording)
+            hand_over(conclude(recording, now=now))  # deliveries that waited for it
 
     def stop(self) -> None:
         """Return running work, because this process ends; on failure, the lease expires."""
@@ -88,11 +88,6 @@ class Transcriber(Worker[transcripts.Claimed]):
     def _get_ready(self) -> None:
         with self.app.app_context():
             transcription.get_ready(settings())
-
-
-def conclude_and_wake(recording_id: str) -> None:
-    """Conclude a recording after its attempt, and hand over the deliveries that waited for it."""
-    hand_over(conclude(recording_id, now=utc_now()))
 
 
 def _outcome(claimed: transcripts.Claimed, config: Settings) -> Callable[..., object] | None:

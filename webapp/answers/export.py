@@ -105,16 +105,16 @@ def read_answers(form_id: str) -> Iterator[AnswerBatch]:
         answers = cast(Sequence[models.AnswerRow], read_rows(_ANSWERS, most=most, **place))
         if not answers:
             break
-        session_ids = {answer.session_id for answer in answers}
-        found = cast(Sequence[models.SessionRow], read_rows(_SESSIONS, ids=list(session_ids)))
+        session_ids = list({answer.session_id for answer in answers})
+        found = cast(Sequence[models.SessionRow], read_rows(_SESSIONS, ids=session_ids))
         people = {row.id: row for row in found}
         attachments = recordings.attachments_of(answers)
         asked = how_asked(each.question_id for each in answers if each.parent_question_id)
         release_connections()
         after = answers[-1].stamp
-        if len(people) < len(session_ids):  # deleted, or withdrawn between the statements
-            answers = [each for each in answers if each.session_id in people]
-        yield AnswerBatch(answers, people, attachments, asked)
+        # others were deleted, or withdrawn between the statements
+        shown = [each for each in answers if each.session_id in people]
+        yield AnswerBatch(shown, people, attachments, asked)
     release_connections()
 
 
