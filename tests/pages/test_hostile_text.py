@@ -16,7 +16,7 @@ from tests.event_factories import make_attempt, make_delivery, make_subscription
 from tests.factories import make_answer, make_draft, make_form, prepare
 from tests.pages.creator_client import Creator, hidden
 from webapp.answers import answering, trash
-from webapp.answers.steps import QuestionNumber
+from webapp.answers.session import QuestionNumber
 from webapp.base.database import db, utc_now
 from webapp.drafts import editing, reviews, revisions
 from webapp.records.accounts import credentials

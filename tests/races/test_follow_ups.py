@@ -23,8 +23,7 @@ from webapp.answers.follow_up_decisions import (
     decide_by_rules,
     settle_claim,
 )
-from webapp.answers.session import read_open_session
-from webapp.answers.steps import QuestionNumber
+from webapp.answers.session import QuestionNumber, read_open_session
 from webapp.answers.trash import delete_form
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import FollowUpState

@@ -27,7 +27,7 @@ from tests.races.threads import (
 )
 from tests.services import wait_until
 from tests.voice.factories import make_recording, make_voice_form, upload as make_upload
-from webapp.answers.steps import QuestionNumber
+from webapp.answers.session import QuestionNumber
 from webapp.base.database import db, utc_now
 from webapp.records.responses.models import Answer, ResponseSession
 from webapp.records.responses.recordings import ObjectDeletion, Recording

@@ -8,8 +8,7 @@ from typing import Any
 from sqlalchemy import select, update
 
 from tests.factories import make_account, make_answer, make_form
-from webapp.answers.session import RecordingShown
-from webapp.answers.steps import QuestionNumber
+from webapp.answers.session import QuestionNumber, RecordingShown
 from webapp.base.database import db, new_id, utc_now
 from webapp.base.text import token_hash
 from webapp.base.vocabulary import ResponseType, TranscriptState

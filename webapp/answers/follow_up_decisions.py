@@ -17,8 +17,7 @@ from typing import NamedTuple, cast
 
 import sqlalchemy as sa
 
-from webapp.answers.session import RespondentSession
-from webapp.answers.steps import QuestionNumber
+from webapp.answers.session import QuestionNumber, RespondentSession
 from webapp.base import database
 from webapp.base.database.prepared_statements import all_rows, run
 from webapp.base.text import token_hash

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import NamedTuple
 
-from webapp.answers.steps import Step, Steps
+from webapp.answers.session import Step, Steps
 from webapp.base.vocabulary import FollowUpMode
 from webapp.follow_ups.rules import Decision, Thread
 from webapp.records.content.model import Content, form_settings

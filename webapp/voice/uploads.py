@@ -8,8 +8,7 @@ from typing import Any, NamedTuple, cast
 import sqlalchemy as sa
 
 from webapp.answers import answer_statements, session as sessions
-from webapp.answers.session import RecordingShown
-from webapp.answers.steps import QuestionNumber
+from webapp.answers.session import QuestionNumber, RecordingShown
 from webapp.base import database, ownership
 from webapp.base.errors import InvalidInput, PageCode, Phrase
 from webapp.base.vocabulary import FormStatus, TranscriptState

@@ -5,7 +5,7 @@ from urllib.parse import quote
 from flask import Flask, request
 from werkzeug.routing import BaseConverter, UnicodeConverter
 
-from webapp.answers.steps import START, QuestionNumber, read_place
+from webapp.answers.session import START, QuestionNumber, read_place
 
 PATH_CHARS = "/:@!$&'()*+,;="  # RFC 3986 section 3.3, besides unreserved characters
 # more than RFC 3986 section 3.4 allows, because browsers send more

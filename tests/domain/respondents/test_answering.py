@@ -14,8 +14,7 @@ from tests.factories import limit_form_bytes, make_account, make_form, make_resp
 from tests.races.threads import together
 from webapp.answers import answering
 from webapp.answers.answering import NewAnswer, store_answer
-from webapp.answers.session import read_open_session
-from webapp.answers.steps import QuestionNumber
+from webapp.answers.session import QuestionNumber, read_open_session
 from webapp.base.database import db, utc_now
 from webapp.base.errors import StateConflict
 from webapp.base.vocabulary import FormStatus

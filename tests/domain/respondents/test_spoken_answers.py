@@ -11,7 +11,7 @@ from tests.databases import both_databases
 from tests.factories import limit_form_bytes
 from tests.voice.factories import make_recording, make_voice_form
 from webapp.answers import answering
-from webapp.answers.steps import QuestionNumber
+from webapp.answers.session import QuestionNumber
 from webapp.base.database import db, utc_now
 from webapp.base.errors import Outcome
 from webapp.records.forms import Form

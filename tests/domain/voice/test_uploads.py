@@ -11,7 +11,7 @@ from tests.databases import both_databases
 from tests.factories import make_answer
 from tests.voice.factories import make_recording, make_spoken_answer, make_voice_form, upload
 from webapp.answers.answering import answer_question
-from webapp.answers.steps import QuestionNumber
+from webapp.answers.session import QuestionNumber
 from webapp.answers.trash import delete_form
 from webapp.base.database import db, utc_now
 from webapp.base.errors import InvalidInput, Outcome

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from flask import Flask, Response
 
-from webapp.answers.session import RespondentForm, RespondentSession
-from webapp.answers.steps import QuestionNumber
+from webapp.answers.session import QuestionNumber, RespondentForm, RespondentSession
 from webapp.base.database import to_millis, utc_now
 from webapp.base.errors import InvalidInput
 from webapp.base.vocabulary import FollowUpMode, FormStatus, ResponseLimit, ResponseMode

@@ -14,8 +14,7 @@ from pydantic import TypeAdapter
 from webapp.answers import trial as trials
 from webapp.answers.answering import require_answer
 from webapp.answers.follow_up_decisions import HARD_STOPS
-from webapp.answers.session import most_asked_with
-from webapp.answers.steps import QuestionNumber, Step, read_place
+from webapp.answers.session import QuestionNumber, Step, most_asked_with, read_place
 from webapp.answers.trial import Decided, NoRoom, Trial
 from webapp.base.config import settings
 from webapp.base.database import release_connections, utc_now

@@ -10,8 +10,7 @@ from http import HTTPStatus
 from flask import Blueprint, Response, url_for
 
 from webapp.answers import device_transfer
-from webapp.answers.session import RespondentForm
-from webapp.answers.steps import QuestionNumber
+from webapp.answers.session import QuestionNumber, RespondentForm
 from webapp.base import config, database, errors
 from webapp.pages.filters import drawn_code
 from webapp.pages.respondent import error_handling, form_data, rendering

@@ -7,7 +7,7 @@ from flask import Blueprint, Flask, Response, g, request
 from flask_limiter import RateLimitExceeded
 from werkzeug.exceptions import HTTPException
 
-from webapp.answers.steps import QuestionNumber
+from webapp.answers.session import QuestionNumber
 from webapp.base.config import settings
 from webapp.base.database.failures import STORAGE_FAILURES, may_have_stored
 from webapp.base.errors import Outcome, PageCode

@@ -10,7 +10,7 @@ from flask import Blueprint, Flask, Response
 
 from jobs.queue import hand_over_recordings
 from webapp.answers import follow_up_decisions as decisions
-from webapp.answers.steps import QuestionNumber
+from webapp.answers.session import QuestionNumber
 from webapp.base.config import RULES, Settings, settings
 from webapp.base.database import release_connections, utc_now
 from webapp.base.sealing import address_hash

@@ -12,8 +12,7 @@ from werkzeug.datastructures import FileStorage
 from werkzeug.wrappers import Response
 
 from webapp.answers.answering import Signs
-from webapp.answers.session import read_session, version_of
-from webapp.answers.steps import QuestionNumber, read_place
+from webapp.answers.session import QuestionNumber, read_place, read_session, version_of
 from webapp.base.config import settings
 from webapp.base.errors import InvalidInput, PageCode, Phrase
 from webapp.pages.fragments import with_line_feeds

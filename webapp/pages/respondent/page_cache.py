@@ -20,7 +20,7 @@ from threading import Lock
 import orjson
 from markupsafe import escape
 
-from webapp.answers.steps import QuestionNumber
+from webapp.answers.session import QuestionNumber
 from webapp.base.database import to_millis
 from webapp.pages.filters import clock_time, excerpt
 from webapp.pages.respondent.session_view import SessionView

@@ -18,7 +18,7 @@ from werkzeug.exceptions import RequestEntityTooLarge
 
 from jobs.queue import BEGUN, hand_over_recordings
 from webapp.answers.answering import recording_gone
-from webapp.answers.steps import QuestionNumber
+from webapp.answers.session import QuestionNumber
 from webapp.base.config import settings
 from webapp.base.database import release_connections, utc_now
 from webapp.base.errors import Outcome, PageCode, Phrase

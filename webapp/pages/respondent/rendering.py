@@ -6,8 +6,7 @@ from typing import Any
 
 from flask import Response, current_app, g, request, url_for
 
-from webapp.answers.session import VERSION_CHARS
-from webapp.answers.steps import QuestionNumber
+from webapp.answers.session import VERSION_CHARS, QuestionNumber
 from webapp.base.config import settings
 from webapp.base.errors import Outcome, PageCode
 from webapp.pages.filters import LONG_QUESTION_CHARS

@@ -12,7 +12,7 @@ from flask import Blueprint, Flask, Response, request
 
 from jobs.queue import hand_over
 from webapp.answers import answering
-from webapp.answers.steps import QuestionNumber
+from webapp.answers.session import QuestionNumber
 from webapp.base.database import utc_now
 from webapp.base.errors import PageCode
 from webapp.drafts.form_settings import read_shared_picture

@@ -7,7 +7,7 @@ from http import HTTPStatus
 from flask import abort
 
 from webapp.answers import session as sessions
-from webapp.answers.steps import QuestionNumber, Step, Steps
+from webapp.answers.session import QuestionNumber, Step, Steps
 from webapp.base.config import settings
 from webapp.base.vocabulary import FormStatus, ResponseLimit
 from webapp.pages.respondent.form_data import FormData, new_session_key, remembered_key
