@@ -1,7 +1,6 @@
 """Published forms, their subscriptions and agent tokens, as agents read them."""
 
 from collections.abc import Iterable
-from dataclasses import fields
 from typing import NotRequired, cast
 
 from pydantic.alias_generators import to_camel
@@ -33,7 +32,7 @@ class FormSettings(Body):
 
 
 # names on the wire, names of the attributes
-_SETTINGS = tuple((to_camel(field.name), field.name) for field in fields(content.FormSettings))
+_SETTINGS = tuple((to_camel(name), name) for name in content.FormSettings._fields)
 
 
 def share_url(public_url: str, share_token: str) -> str:

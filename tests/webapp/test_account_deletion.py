@@ -1,7 +1,6 @@
 """Of a deleted account nothing is left, and of everybody else everything."""
 
 import secrets
-from dataclasses import asdict
 
 import pytest
 from flask import Flask
@@ -72,7 +71,7 @@ def fill(account_id: str) -> None:
     ).one()
     delete_response(account_id, form.id, session_id, now=utc_now())
     make_follow_up(form, session_key, 1)
-    thrown = asdict(once) | {"key": "thrown", "draft_id": in_trash.draft_id}
+    thrown = once._asdict() | {"key": "thrown", "draft_id": in_trash.draft_id}
     db.session.add(IdempotencyKey(account_id=account_id, created_at=utc_now(), **thrown))
     db.session.commit()
     trash.delete_form(account_id, in_trash.id, now=utc_now())

@@ -1,9 +1,8 @@
 """Create and change drafts; a repeated `Idempotency-Key` creates no second draft."""
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import cast
+from typing import NamedTuple, cast
 
 import sqlalchemy as sa
 
@@ -14,8 +13,7 @@ from webapp.records import drafts
 from webapp.records.content import model
 
 
-@dataclass(frozen=True, slots=True)
-class Repeatable:
+class Repeatable(NamedTuple):
     """The idempotency key of a request, with its scope and the SHA-256 of the body."""
 
     client_id: str
@@ -262,7 +260,7 @@ def _create_once(
                 return earlier
             database.execute(_INSERT, **_columns(draft, _COLUMNS))
             made = {"account_id": account_id, "draft_id": draft.id, "created_at": now}
-            database.db.session.add(drafts.IdempotencyKey(**made, **asdict(repeatable)))
+            database.db.session.add(drafts.IdempotencyKey(**made, **repeatable._asdict()))
     except sa.exc.IntegrityError:
         earlier = _created_before(account_id, repeatable, now)
         if earlier is None:

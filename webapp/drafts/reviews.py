@@ -75,12 +75,6 @@ _NAMES = {setting.column: setting.name for setting in DRAFT_SETTINGS} | {
     "public_reason": "reason",
     "hint": "question_context",
 }
-_OF_QUESTION = {
-    Kind.ADDED: "question_added",
-    Kind.REMOVED: "question_removed",
-    Kind.MOVED: "question_moved",
-    Kind.REWORDED: "question_text",
-}
 
 
 def _changes(before: drafts.Draft, after: drafts.Draft) -> Iterator[CreatorChange]:
@@ -94,7 +88,8 @@ def _changes(before: drafts.Draft, after: drafts.Draft) -> Iterator[CreatorChang
         elif part == "follow_ups":
             yield prepared
         else:
-            name = _OF_QUESTION[change.kind] if part == "question" else _NAMES.get(part, part)
+            kind = "text" if change.kind is Kind.REWORDED else change.kind
+            name = f"question_{kind}" if part == "question" else _NAMES.get(part, part)
             yield CreatorChange(name, key, _as_text(change.was), _as_text(change.now))
         if part == "question" and change.kind is Kind.ADDED and prepared.after:
             yield prepared

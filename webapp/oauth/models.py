@@ -5,7 +5,6 @@ Codes, tokens and client secrets are stored only as SHA-256 hashes.
 """
 
 import hmac
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
@@ -56,7 +55,7 @@ class OAuthClient(Base, ClientMixin):
 
     def named(self, by: Actor) -> Actor:
         """Return the actor with the id and name of this client, for an audit event."""
-        return replace(by, client_id=self.client_id, client_name=self.name)
+        return by._replace(client_id=self.client_id, client_name=self.name)
 
     @property
     def redirect_host(self) -> str | None:

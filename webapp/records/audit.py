@@ -8,9 +8,9 @@ transaction, and the log line follows after the commit.
 import logging
 import secrets
 import time
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import NamedTuple
 
 from sqlalchemy import Index, String, Text, and_, event, or_, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
@@ -62,8 +62,7 @@ class ActorKind(StrEnum):
     SYSTEM = "system"
 
 
-@dataclass(frozen=True, slots=True)
-class Actor:
+class Actor(NamedTuple):
     """The actor of an event, with its network address; only agents have a client id and name."""
 
     kind: ActorKind

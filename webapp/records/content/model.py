@@ -1,7 +1,6 @@
 """The content of drafts and forms: questions, texts and settings."""
 
 import hashlib
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple, TypeAlias, TypedDict, cast
 
@@ -90,8 +89,7 @@ NUMBERS = tuple(setting for setting in DRAFT_SETTINGS if setting.most)
 ENUMS = {setting.column: type(setting.default) for setting in DRAFT_SETTINGS if setting.default}
 
 
-@dataclass(frozen=True, slots=True)
-class FormSettings:
+class FormSettings(NamedTuple):
     """All settings, with the defaults filled in."""
 
     follow_up_mode: vocabulary.FollowUpMode

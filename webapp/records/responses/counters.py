@@ -2,9 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from typing import cast
+from typing import NamedTuple, cast
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
@@ -56,8 +55,7 @@ class LinkViews(database.Base):
     opened: Mapped[int] = mapped_column(sa.BigInteger)
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionCounts:
+class QuestionCounts(NamedTuple):
     """The answers and skips of one question; changes may be negative."""
 
     answered: int = 0
@@ -82,8 +80,7 @@ def question_count_upsert(*only_if: sa.ColumnElement[bool]) -> sa.Insert:
 add_question_count = database.built_once(question_count_upsert)
 
 
-@dataclass(frozen=True, slots=True)
-class Day:
+class Day(NamedTuple):
     """Responses completed on one UTC day."""
 
     date: date

@@ -5,8 +5,7 @@ lock of the form's row, so that within a form the order of stamps is the order o
 """
 
 from collections import namedtuple
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import orjson
 import sqlalchemy as sa
@@ -21,8 +20,7 @@ PAGE_MAX_BYTES = 512 * 1024  # a page fits into an agent's context
 NOW = sa.bindparam("now", type_=sa.BigInteger)
 
 
-@dataclass(frozen=True, slots=True)
-class ResponsePage:
+class ResponsePage(NamedTuple):
     """The responses after a cursor; `next_since` is the next cursor, in milliseconds."""
 
     sessions: list[models.SessionAnswers]
