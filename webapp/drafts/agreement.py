@@ -67,9 +67,6 @@ class Agreement(NamedTuple):
         return self.voice._asdict() | self.writer._asdict() | self.asker._asdict()
 
 
-AGREED = {"voice": AuditKind.VOICE_AGREED, "writer": AuditKind.WRITER_AGREED}
-
-
 class Shown(NamedTuple):
     """The terms that a page showed the creator, and those that this server offers now."""
 
@@ -130,4 +127,4 @@ def agree(
             update(Form).where(owned_form(account_id, form_id), differs).values(values)
         )
         if changed.rowcount:
-            add_event(AGREED[part], account_id, by=by, now=now, subject=form_id)
+            add_event(AuditKind(f"{part}_agreed"), account_id, by=by, now=now, subject=form_id)

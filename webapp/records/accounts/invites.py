@@ -38,7 +38,11 @@ def make_invite(*, email: str | None = None, now: datetime, by: Actor = SYSTEM) 
     with write_transaction():
         account = db.session.scalars(select(Account).where(Account.email == address)).first()
         if account is not None and account.disabled_at is not None:
-            raise models.account_disabled()
+            raise StateConflict(
+                PageCode.ACCOUNT_DISABLED,
+                "This account is switched off.",
+                "Your administrator can switch it on again.",
+            )
         account_id = account.id if account else None
         db.session.add(
             Invite(

@@ -95,15 +95,6 @@ def end_links(account_id: str) -> None:
     )
 
 
-def account_disabled() -> errors.StateConflict:
-    """Return the refusal of a disabled account."""
-    return errors.StateConflict(
-        errors.PageCode.ACCOUNT_DISABLED,
-        "This account is switched off.",
-        "Your administrator can switch it on again.",
-    )
-
-
 def clean_email(email: str) -> str:
     """Return the address in lower case and NFC. Raises InvalidInput if it is not an address."""
     address = normal_email(email)
