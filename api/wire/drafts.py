@@ -5,7 +5,7 @@ from typing import Literal, NotRequired
 from api.wire import forms
 from api.wire.types import Body, ItemPage, Uri
 from webapp.base.vocabulary import DraftStatus, FollowUpAuthor, FollowUpCondition, ReviewState
-from webapp.drafts.reviews import creator_changes, review_note
+from webapp.drafts.reviews import creator_changes
 from webapp.records.drafts import Draft
 from webapp.records.forms import FormRow
 
@@ -98,7 +98,7 @@ def draft_review(draft: Draft, state: ReviewState, review_url: str) -> DraftRevi
         "draftId": draft.id,
         "revision": draft.revision,
         "state": state,
-        "note": review_note(draft, state),
+        "note": draft.discard_note if draft.deleted_at else draft.return_note,
         "reviewUrl": review_url,
         "changes": [
             {

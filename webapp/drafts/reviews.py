@@ -51,12 +51,6 @@ def review_state(draft: drafts.Draft, confirmation: drafts.DraftConfirmation | N
     return ReviewState.CONFIRMED if is_current(confirmation, draft) else ReviewState.STALE
 
 
-def review_note(draft: drafts.Draft, state: ReviewState) -> str | None:
-    """Return the note with which the creator returned or discarded the draft."""
-    notes = {ReviewState.RETURNED: draft.return_note, ReviewState.DISCARDED: draft.discard_note}
-    return notes.get(state)
-
-
 def creator_changes(draft: drafts.Draft) -> list[CreatorChange]:
     """Return what the creator changed since an agent last wrote, then their notes."""
     last = find_last_by_agent(draft)
