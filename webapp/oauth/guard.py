@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterable
 from datetime import datetime, timedelta
 from functools import partial, wraps
-from typing import NamedTuple, ParamSpec, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 from flask import g, request
 from sqlalchemy import bindparam, func, select, update
@@ -22,8 +22,7 @@ from webapp.web.request_kind import RequestKind, request_kind
 LAST_USED_EVERY_SECONDS = 60  # at most one write per minute and connection
 QUERY_NAMES = ("access_token", "token")
 
-P = ParamSpec("P")
-R = TypeVar("R")
+View = TypeVar("View", bound=Callable[..., Any])
 
 
 class Caller(NamedTuple):
@@ -116,23 +115,21 @@ class Unauthenticated(Outcome):
         self.lacks_scope = lacks_scope
 
 
-def require_scope(*scopes: Scope) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def require_scope(*scopes: Scope) -> Callable[[View], View]:
     """Let a route run only for a token that has all of `scopes`; its caller is in `g.caller`."""
     return guarded_by("caller", partial(authenticate, *scopes))
 
 
-def guarded_by(
-    name: str, check: Callable[[], object]
-) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def guarded_by(name: str, check: Callable[[], object]) -> Callable[[View], View]:
     """Let a route run only after `check`, whose result is stored in `g` under `name`."""
 
-    def decorate(view: Callable[P, R]) -> Callable[P, R]:
+    def decorate(view: View) -> View:
         @wraps(view)
-        def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
+        def guarded(*args: Any, **kwargs: Any) -> Any:
             setattr(g, name, check())
             return view(*args, **kwargs)
 
-        return guarded
+        return cast(View, guarded)
 
     return decorate
 

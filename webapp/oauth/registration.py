@@ -163,9 +163,8 @@ def _shared_client(details: dict[str, Any], *, now: datetime) -> tuple[OAuthClie
     if known is not None and known.created_at >= now - RENEWED_AFTER:
         return known, False
     with write_transaction():
-        client = store_client(
-            client_id, ClientKind.DYNAMIC, details, now=now, renewed={"created_at": now}
-        )
+        renewed = ("created_at",)
+        client = store_client(client_id, ClientKind.DYNAMIC, details, now=now, renewed=renewed)
     return client, known is None
 
 
@@ -216,13 +215,11 @@ def load_document_client(client_id: str, *, now: datetime) -> OAuthClient:
         return known
     reply = _fetch(client_id)
     details = _document_details(client_id, reply)
+    until, renewed = now + _kept(reply), ("name", "details", "fetched_until")
     with write_transaction():
-        renewed = {
-            "name": details.get("client_name", ""),
-            "details": details,
-            "fetched_until": now + _kept(reply),
-        }
-        return store_client(client_id, ClientKind.DOCUMENT, details, now=now, renewed=renewed)
+        return store_client(
+            client_id, ClientKind.DOCUMENT, details, now=now, fetched_until=until, renewed=renewed
+        )
 
 
 def _fetch(client_id: str) -> Reply:

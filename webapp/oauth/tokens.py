@@ -1,6 +1,6 @@
 """Issues, stores and revokes grants and tokens, and purges expired rows."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from typing import Any, cast
 
@@ -127,7 +127,8 @@ def store_client(
     *,
     now: datetime,
     secret_hash: str | None = None,
-    renewed: Mapping[str, object] | None = None,
+    fetched_until: datetime | None = None,
+    renewed: Iterable[str] = ("kind",),
 ) -> OAuthClient:
     """Insert a client, or update only the `renewed` columns of the client with this id.
 
@@ -140,14 +141,12 @@ def store_client(
         "name": details.get("client_name", ""),
         "secret_hash": secret_hash,
         "details": details,
+        "fetched_until": fetched_until,
         "created_at": now,
     }
-    adding = database.insert_into(cast(Table, OAuthClient.__table__)).values(
-        row | dict(renewed or {})
-    )
-    adding = adding.on_conflict_do_update(
-        index_elements=["client_id"], set_=renewed or {"kind": kind}
-    )
+    adding = database.insert_into(cast(Table, OAuthClient.__table__)).values(row)
+    set_ = {name: adding.excluded[name] for name in renewed}
+    adding = adding.on_conflict_do_update(index_elements=["client_id"], set_=set_)
     stored = select(OAuthClient).from_statement(adding.returning(OAuthClient))
     options = {"populate_existing": True}
     return cast(OAuthClient, database.db.session.scalars(stored, execution_options=options).one())
