@@ -19,8 +19,7 @@ from typing import Any, NamedTuple, cast
 import orjson
 import sqlalchemy as sa
 
-from webapp.base import config_readers, database
-from webapp.base.errors import ErrorCode, InvalidInput, NotFound, StateConflict
+from webapp.base import config_readers, database, errors
 from webapp.base.outbound import Bounds, Reply, Unreachable, checked_url, fetch
 from webapp.base.vocabulary import DeliveryFailure, ErrorProfile
 from webapp.records.accounts.models import Account
@@ -271,7 +270,7 @@ def require_confirmed(asked: Asked) -> None:
     if not database.execute(confirmed.values(grant_id=asked.grant_id)).rowcount:
         message = "url: is not confirmed any more."
         remedy = "Send the same request again."
-        raise InvalidInput(ErrorCode.CALLBACK_FAILED, message, remedy, field="url")
+        raise errors.InvalidInput(errors.ErrorCode.CALLBACK_FAILED, message, remedy, field="url")
 
 
 def list_callbacks(account_id: str, *, now: datetime) -> Sequence[Any]:
@@ -304,8 +303,8 @@ def confirm_callback(
         try:
             check_callback_url(row.url, allowed_origins)
         except Unreachable:
-            raise InvalidInput(
-                ErrorCode.VALIDATION_FAILED,
+            raise errors.InvalidInput(
+                errors.ErrorCode.VALIDATION_FAILED,
                 "Nothing can be sent to this address.",
                 "Ask the operator of this server which addresses of its network are allowed.",
             ) from None
@@ -327,9 +326,9 @@ def lock_callback(account_id: str, callback_id: str) -> Any:
     return row
 
 
-def _no_callback() -> NotFound:
-    return NotFound(
-        ErrorCode.NOT_FOUND,
+def _no_callback() -> errors.NotFound:
+    return errors.NotFound(
+        errors.ErrorCode.NOT_FOUND,
         "This address does not wait for you any more.",
         "If your agent still wants it, let it ask again.",
     )
@@ -346,8 +345,8 @@ def hold(asked: Asked) -> int:
     held = sa.select(grants.revoked_at).where(grants.id == asked.grant_id)
     grant = database.execute(held.with_for_update(read=True)).one_or_none()
     if grant is None or grant.revoked_at is not None:
-        raise StateConflict(
-            ErrorCode.AUTHENTICATION_REQUIRED,
+        raise errors.StateConflict(
+            errors.ErrorCode.AUTHENTICATION_REQUIRED,
             "The connection of this access token has ended.",
             "Ask the creator for consent again.",
         )

@@ -8,10 +8,7 @@ from typing import Annotated, Any, NamedTuple, cast
 import sqlalchemy as sa
 from pydantic import Field, StrictStr
 
-from webapp.base import database
-from webapp.base.errors import ErrorCode, InputModel, InvalidInput, StateConflict
-from webapp.base.outbound import URL_MAX_CHARS, Unreachable
-from webapp.base.sealing import NoKey, Sealer
+from webapp.base import database, errors, outbound, sealing
 from webapp.base.vocabulary import DeliveryKind
 from webapp.events import callbacks, outbox
 from webapp.events.callbacks import Asked
@@ -25,16 +22,16 @@ _S, _E = events.EventSubscription, events.CallbackEndpoint
 SECONDS_MAX = 10**9  # about thirty years; safe to add to any date
 NAMED = (
     "Send the https address of a host name, on port 443 or 8443, without user name and fragment, "
-    f"in at most {URL_MAX_CHARS} printable ASCII characters. Other origins have to be allowed by "
-    "the operator of this server."
+    f"in at most {outbound.URL_MAX_CHARS} printable ASCII characters. Other origins have to be "
+    "allowed by the operator of this server."
 )
 RANDOM = "Send whsec_ and 24 to 64 random bytes in base64, as Standard Webhooks has it."
 
 
-class SubscriptionInput(InputModel):
+class SubscriptionInput(errors.InputModel):
     """A callback for the events of one form."""
 
-    url: Annotated[StrictStr, Field(max_length=URL_MAX_CHARS), STORABLE] = Field(
+    url: Annotated[StrictStr, Field(max_length=outbound.URL_MAX_CHARS), STORABLE] = Field(
         description=(
             "The https address that takes the events; it stays as it is sent and tells "
             "subscriptions of a form apart. Sends back a challenge, or is confirmed by "
@@ -72,7 +69,7 @@ def check_callback(url: str, secret: str, allowed_origins: frozenset[str]) -> st
     """Return `host:port`. raises InvalidInput `validation_failed`, which omits the secret"""
     try:
         host = callbacks.check_callback_url(url, allowed_origins)
-    except Unreachable:
+    except outbound.Unreachable:
         raise _refused("url", "is not an address that events are sent to", NAMED) from None
     try:
         callbacks.secret_key(secret)
@@ -81,9 +78,9 @@ def check_callback(url: str, secret: str, allowed_origins: frozenset[str]) -> st
     return host
 
 
-def _refused(field: str, reason: str, resolution: str) -> InvalidInput:
+def _refused(field: str, reason: str, resolution: str) -> errors.InvalidInput:
     message = f"{field}: {reason}."
-    return InvalidInput(ErrorCode.VALIDATION_FAILED, message, resolution, field=field)
+    return errors.InvalidInput(errors.ErrorCode.VALIDATION_FAILED, message, resolution, field=field)
 
 
 SUBSCRIPTIONS_MAX = 100  # live subscriptions of one account
@@ -126,7 +123,7 @@ def subscribe(
     asked: Asked,
     *,
     confirmed: bool = False,
-    sealer: Sealer,
+    sealer: sealing.Sealer,
     cursor_key: bytes,
     grant_ends: datetime,
     now: datetime,
@@ -178,8 +175,8 @@ def _require_room(asked: Asked, key: str, now: datetime) -> None:
     """Refuse if the other live subscriptions of the account already reach the limit."""
     ((others,),) = database.read_rows(_COUNT_OTHERS, account=asked.account_id, id=key, now=now)
     if others >= SUBSCRIPTIONS_MAX:
-        raise StateConflict(
-            ErrorCode.TOO_MANY_SUBSCRIPTIONS,
+        raise errors.StateConflict(
+            errors.ErrorCode.TOO_MANY_SUBSCRIPTIONS,
             f"The account has {SUBSCRIPTIONS_MAX} live subscriptions, which is the limit.",
             "Wait until one expires, or unsubscribe where no event is needed any more.",
         )
@@ -214,7 +211,7 @@ def secret_place(subscription_id: str) -> str:
 
 
 def _sealed_secrets(
-    key: str, secret: str, before: Any, sealer: Sealer, now: datetime
+    key: str, secret: str, before: Any, sealer: sealing.Sealer, now: datetime
 ) -> dict[str, object]:
     """Return the columns of the secret and the previous one, which also signs for ROTATED_FOR.
 
@@ -222,7 +219,7 @@ def _sealed_secrets(
     """
     place = secret_place(key)
     previous: tuple[str | None, datetime | None] = None, None
-    with suppress(NoKey):
+    with suppress(sealing.NoKey):
         if before is not None and before.secret is not None:
             if sealer.unseal(before.secret, place=place) != secret:
                 previous = before.secret, now + ROTATED_FOR
@@ -288,7 +285,7 @@ _FIRST_FAILED = (
 SECRETS = (_S.secret, _S.previous_secret)
 
 
-def rekey(sealer: Sealer) -> tuple[int, int, int]:
+def rekey(sealer: sealing.Sealer) -> tuple[int, int, int]:
     """Reseal secrets of other keys by the first key, each in a transaction; idempotent.
 
     Returns how many secrets were read, how many resealed, and how many no key opens.
@@ -301,7 +298,7 @@ def rekey(sealer: Sealer) -> tuple[int, int, int]:
             place = secret_place(key)
             try:
                 plain = sealer.unseal(secret, place=place)
-            except NoKey:
+            except sealing.NoKey:
                 unopened += 1
                 continue
             if not sealer.is_current(secret):

@@ -21,8 +21,7 @@ from werkzeug.exceptions import HTTPException, InternalServerError
 from webapp.base import config, text
 from webapp.base.database import release_connections, utc_now
 from webapp.base.vocabulary import Scope
-from webapp.oauth.protocol import served_resources, worded
-from webapp.oauth.registration import AUTH_METHODS, GRANT_TYPES, Refused, register_client
+from webapp.oauth import protocol, registration
 from webapp.oauth.server import AUTHORIZE, server
 from webapp.records.audit import AuditKind
 from webapp.web import extensions, hosts, limiter as limits, request_audit
@@ -80,7 +79,7 @@ def open_to_all_origins(response: Response) -> Response:
 @bp.errorhandler(OAuth2Error)
 def oauth_error(error: OAuth2Error) -> Response:
     """Answer with an error of RFC 6749 section 5.2, or of RFC 7591 section 3.2.2."""
-    status, body, headers = worded(error)()
+    status, body, headers = protocol.worded(error)()
     return _no_store(body, status, dict(headers))
 
 
@@ -138,9 +137,9 @@ def authorization_server(_resource: str = "") -> Response:
         "scopes_supported": [scope.value for scope in Scope],
         "response_types_supported": ["code"],
         "response_modes_supported": ["query"],
-        "grant_types_supported": list(GRANT_TYPES),
-        "token_endpoint_auth_methods_supported": list(AUTH_METHODS),
-        "revocation_endpoint_auth_methods_supported": list(AUTH_METHODS),
+        "grant_types_supported": list(registration.GRANT_TYPES),
+        "token_endpoint_auth_methods_supported": list(registration.AUTH_METHODS),
+        "revocation_endpoint_auth_methods_supported": list(registration.AUTH_METHODS),
         "code_challenge_methods_supported": ["S256"],
         "authorization_response_iss_parameter_supported": True,
         "client_id_metadata_document_supported": config.settings().client_documents,
@@ -206,8 +205,8 @@ def register() -> Response:
     with suppress(ValueError, RecursionError):
         metadata = json.loads(request.get_data())
     try:
-        body, g.is_new_client = register_client(metadata, now=utc_now())
-    except Refused:
+        body, g.is_new_client = registration.register_client(metadata, now=utc_now())
+    except registration.Refused:
         _count_refusal()
         raise
     return _no_store(body, HTTPStatus.CREATED)
@@ -227,7 +226,7 @@ def _asked_resource(document: str) -> tuple[str, str]:
     """
     before, _, behind = request.path.partition(document)
     path = before or ("" if behind == "/" else behind)
-    named = served_resources() | {config.settings().public_url: "Askback"}
+    named = protocol.served_resources() | {config.settings().public_url: "Askback"}
     name = named.get(config.settings().public_url + path.removesuffix("/"))
     return (path, name) if name else abort(HTTPStatus.NOT_FOUND)
 

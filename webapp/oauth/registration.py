@@ -15,9 +15,8 @@ from webapp.base.database import db, new_id, release_connections, write_transact
 from webapp.base.outbound import Bounds, Reply, Unreachable, checked_url, fetch
 from webapp.base.text import token_hash
 from webapp.base.vocabulary import ClientKind, Scope
-from webapp.oauth import client_metadata
+from webapp.oauth import client_metadata, protocol
 from webapp.oauth.models import CLIENT_ID_MAX_CHARS, OAuthClient
-from webapp.oauth.protocol import CLIENT_SECRET_PREFIX, new_secret
 from webapp.oauth.tokens import store_client
 from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
 
@@ -182,7 +181,7 @@ def _add_client(
     kind: ClientKind, details: dict[str, Any], *, now: datetime
 ) -> tuple[OAuthClient, str | None]:
     is_public = details["token_endpoint_auth_method"] == PUBLIC
-    secret = None if is_public else new_secret(CLIENT_SECRET_PREFIX)
+    secret = None if is_public else protocol.new_secret(protocol.CLIENT_SECRET_PREFIX)
     known_hash = secret and token_hash(secret)
     client = store_client(new_id("client"), kind, details, now=now, secret_hash=known_hash)
     return client, secret
