@@ -9,6 +9,10 @@ from markupsafe import Markup, escape
 
 RELATIVE_LINK = re.compile(r"([a-z-]+)\.md(#.*)?")
 SECTION = re.compile(r'(<h2 id="([^"]*)".*?</h2>\n)(.*?)(?=<h2 |\Z)', re.DOTALL)
+IN_SECTION = (
+    r'<section class="doc__section" aria-labelledby="\2">\1'
+    r'<div class="doc__text">\3</div></section>'
+)
 
 
 def render(source: str) -> Markup:
@@ -23,23 +27,18 @@ def render(source: str) -> Markup:
     parser.add_render_rule("table_open", _table_open)
     parser.add_render_rule("table_close", lambda *_: "</table></div>\n")
     tokens = parser.parse(source)
-    for token in tokens:
-        for part in token.children or ():
-            _link_to_page(part)
+    _link_to_pages(tokens)
     _set_heading_ids(tokens)
-    markup = SECTION.sub(
-        r'<section class="doc__section" aria-labelledby="\2">\1'
-        r'<div class="doc__text">\3</div></section>',
-        parser.renderer.render(tokens, parser.options, {}),
-    )
+    markup = SECTION.sub(IN_SECTION, parser.renderer.render(tokens, parser.options, {}))
     return Markup(markup)  # noqa: S704 - the renderer has escaped it
 
 
-def _link_to_page(part: Token) -> None:
-    found = part.type == "link_open" and RELATIVE_LINK.fullmatch(str(part.attrs["href"]))
-    if found:
-        name = "" if found[1] == "index" else f"/{found[1]}"
-        part.attrs["href"] = f"/docs{name}{found[2] or ''}"
+def _link_to_pages(tokens: list[Token]) -> None:
+    for part in (part for token in tokens for part in token.children or ()):
+        found = part.type == "link_open" and RELATIVE_LINK.fullmatch(str(part.attrs["href"]))
+        if found:
+            name = "" if found[1] == "index" else f"/{found[1]}"
+            part.attrs["href"] = f"/docs{name}{found[2] or ''}"
 
 
 def _set_heading_ids(tokens: list[Token]) -> None:
