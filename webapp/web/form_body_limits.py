@@ -137,13 +137,15 @@ def init_app(app: Flask) -> None:
         MAX_FORM_PARTS=FORM_FIELDS_MAX,
     )
 
-    @app.before_request
-    def read_form() -> None:
-        """Refuse a form that is too large here; in the limiter it would be a server error."""
-        if REFUSED in request.environ:
-            abort(request.environ[REFUSED])
-        request.max_content_length = body_max_bytes(request.path)
-        if UPLOAD_PATH.fullmatch(request.path):
-            request.max_form_parts = UPLOAD_FIELDS_MAX
-        if request.content_type and request_kind() not in READ_THEIR_OWN:
-            request.form  # noqa: B018
+    app.before_request(_read_form)
+
+
+def _read_form() -> None:
+    """Refuse a form that is too large here; in the limiter it would be a server error."""
+    if REFUSED in request.environ:
+        abort(request.environ[REFUSED])
+    request.max_content_length = body_max_bytes(request.path)
+    if UPLOAD_PATH.fullmatch(request.path):
+        request.max_form_parts = UPLOAD_FIELDS_MAX
+    if request.content_type and request_kind() not in READ_THEIR_OWN:
+        request.form  # noqa: B018
