@@ -10,8 +10,7 @@ from flask import Blueprint, Flask, current_app, g
 from webapp.base.config import settings
 from webapp.base.database import is_read_only, schema
 from webapp.base.database.failures import STORAGE_FAILURES
-from webapp.web.limiter import redis_options
-from webapp.web.wakeups import wakeups
+from webapp.web import limiter, wakeups
 
 REDIS_SECONDS = 0.5
 DATABASE_SECONDS = 1.5
@@ -37,7 +36,7 @@ def readyz() -> tuple[dict[str, str], HTTPStatus]:
     database = "unreachable"
     with suppress(TimeoutError):
         database = look.result(DATABASE_SECONDS)
-    ready = database == "ok" and not wakeups().stopped
+    ready = database == "ok" and not wakeups.wakeups().stopped
     state = {
         "status": "ok" if ready else "unavailable",
         "database": database,
@@ -79,7 +78,7 @@ def redis_state(url: str | None) -> str:
         return "not used"
     import redis  # takes long to import
 
-    client = redis.Redis.from_url(url, **redis_options(REDIS_SECONDS))
+    client = redis.Redis.from_url(url, **limiter.redis_options(REDIS_SECONDS))
     try:
         with client:
             client.ping()

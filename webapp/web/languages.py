@@ -18,8 +18,7 @@ from babel.support import NullTranslations, Translations
 from flask import Flask, Response, g, has_request_context, request
 from flask_babel import Babel, Domain, get_locale
 
-from webapp.web import request_kind
-from webapp.web.browser_cookies import BrowserCookie
+from webapp.web import browser_cookies, request_kind
 
 babel = Babel()
 DOMAIN = "respondents"
@@ -28,7 +27,7 @@ FIELD = "lang"  # the language of the page, in the query string and in each resp
 CHOICE = "language"  # another language that the respondent chooses
 VARY = "Accept-Language, Cookie"
 # lasts as long as the cookie that leads a browser back to its answers
-COOKIE = BrowserCookie("askback_lang", max_age=30 * 24 * 3600, path="/r")
+COOKIE = browser_cookies.BrowserCookie("askback_lang", max_age=30 * 24 * 3600, path="/r")
 
 
 class Language(NamedTuple):

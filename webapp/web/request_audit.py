@@ -21,8 +21,7 @@ from sqlalchemy import Table
 from webapp.base.database import db, insert_into, to_millis, utc_now, write_transaction
 from webapp.records import audit
 from webapp.records.audit import Actor, AuditKind, AuditOutcome
-from webapp.web.deferred_writes import Pending
-from webapp.web.limiter import client_address, client_network, is_first_refusal
+from webapp.web import deferred_writes, limiter
 
 ROWS_OF_SAME = 10  # failures per key and hour that get a row each; later ones get fewer
 ROWS_OF_ALL = 200  # the same bound for all keys together
@@ -65,7 +64,7 @@ class Flood:
 
 def init_app(app: Flask) -> None:
     """Give the application its own pending rows and its own count of failures."""
-    app.extensions["pending_audit_rows"] = Pending[Row](_store_rows, WAITING_MOST)
+    app.extensions["pending_audit_rows"] = deferred_writes.Pending[Row](_store_rows, WAITING_MOST)
     app.extensions["audit_flood"] = Flood()
 
 
@@ -86,7 +85,7 @@ def agent(client_id: str, client_name: str) -> Actor:
 
 def network_address() -> str | None:
     """Return the network address of this request in canonical form; None if it is unreadable."""
-    address = client_address()
+    address = limiter.client_address()
     return str(address).partition("%")[0] if address else None
 
 
@@ -122,7 +121,7 @@ def telling_refusals(
     """
 
     def tell(reached: RequestLimit) -> None:
-        if is_first_refusal(reached):
+        if limiter.is_first_refusal(reached):
             outcome = AuditOutcome.TOO_MANY_TRIES
             _note_try(audit.event_values(kind, account(), by=by(), now=utc_now(), outcome=outcome))
 
@@ -144,13 +143,13 @@ def _store_rows(rows: list[Row]) -> None:
 def _note_try(row: Row) -> None:
     """Log a failure, and keep its row unless it belongs to a flood."""
     audit.log_event(row)
-    key = f"{row['kind']} {row['outcome']} {row['account_id']} {client_network()}"
+    key = f"{row['kind']} {row['outcome']} {row['account_id']} {limiter.client_network()}"
     if count := current_app.extensions["audit_flood"].stands_for(key, now=row["at"]):
         _pending().add([row | {"count": count}])
 
 
-def _pending() -> Pending[Row]:
-    return cast(Pending[Row], current_app.extensions["pending_audit_rows"])
+def _pending() -> deferred_writes.Pending[Row]:
+    return cast(deferred_writes.Pending[Row], current_app.extensions["pending_audit_rows"])
 
 
 def _is_due(nth: int, first: int) -> bool:

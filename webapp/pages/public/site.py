@@ -12,9 +12,8 @@ from flask_login import current_user
 from werkzeug.exceptions import Forbidden
 
 from webapp.answers import device_transfer, trash
+from webapp.base import config_readers, database
 from webapp.base.config import settings
-from webapp.base.config_readers import DAY
-from webapp.base.database import utc_now
 from webapp.events.delivering import KEPT_DAYS
 from webapp.oauth.tokens import GRANT_KEPT, SPENT_KEPT
 from webapp.pages.errors import HOME, is_own_path
@@ -64,12 +63,12 @@ def security_txt() -> Response:
         abort(HTTPStatus.NOT_FOUND)
     lines = [
         f"Contact: {config.security_contact}",
-        f"Expires: {utc_now() + GOOD_FOR:%Y-%m-%dT00:00:00Z}",
+        f"Expires: {database.utc_now() + GOOD_FOR:%Y-%m-%dT00:00:00Z}",
         "Preferred-Languages: en",
         f"Canonical: {config.public_url}{SECURITY_TXT}",
         "",
     ]
-    return public_text("\n".join(lines), max_age=DAY)
+    return public_text("\n".join(lines), max_age=config_readers.DAY)
 
 
 @about_bp.get("/about")
@@ -86,7 +85,7 @@ def show_privacy() -> str:
         settings=settings(),
         cookie_days=COOKIE_DAYS,
         link_minutes=device_transfer.TRANSFER_LINK_SECONDS // 60,
-        trash_days=trash.TRASH_KEPT_SECONDS // DAY,
+        trash_days=trash.TRASH_KEPT_SECONDS // config_readers.DAY,
         discarded_hours=trash.DISCARDED_KEPT_SECONDS // 3600,
         signed_in_days=SESSION_LIFETIME.days,
         idle_days=SESSION_IDLE.days,

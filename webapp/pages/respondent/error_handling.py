@@ -13,14 +13,12 @@ from webapp.base.database.failures import STORAGE_FAILURES, may_have_stored
 from webapp.base.errors import Outcome, PageCode
 from webapp.base.text import token_hash
 from webapp.drafts.form_settings import find_frame_origins
-from webapp.pages import errors
-from webapp.pages.fragments import wants_fragment
+from webapp.pages import errors, fragments
 from webapp.pages.respondent import form_data, rendering, session_view
 from webapp.records.responses.models import ANSWER_MAX_CHARS
-from webapp.web.extensions import csrf
+from webapp.web import extensions, security_headers
 from webapp.web.limiter import client_network, limiter, seconds_to_wait
 from webapp.web.request_kind import RequestKind, is_from_another_site, request_kind
-from webapp.web.security_headers import allow_frames
 
 STORAGE_RETRY_SECONDS = 5
 
@@ -31,7 +29,7 @@ def init_blueprint(bp: Blueprint, *, limit_sessions: bool = True) -> None:
     They need no CSRF token: each carries a session key or a secret that no other site can know.
     limit_sessions  False if the routes limit sessions themselves
     """
-    csrf.exempt(bp)
+    extensions.csrf.exempt(bp)
     if limit_sessions:
         _limit_sessions(bp)
     _limit_addresses(bp)
@@ -78,12 +76,13 @@ def _is_cross_site_post() -> bool:
 def _allow_frames(response: Response) -> Response:
     """Let iframes show an error page that was rendered before the form was loaded."""
     refused = response.status_code >= 400 and response.status_code != HTTPStatus.NOT_FOUND
-    if refused and "frame_origins" not in g and not wants_fragment():
+    if refused and "frame_origins" not in g and not fragments.wants_fragment():
         token = (request.view_args or {})["share_token"]
-        allow_frames(session_view.LAST_KNOWN_FRAMES.get(token, ""))  # if the storage failed
+        # for a storage that failed
+        security_headers.allow_frames(session_view.LAST_KNOWN_FRAMES.get(token, ""))
         if "storage_failed" not in g:
             with suppress(*STORAGE_FAILURES, UnicodeError):
-                allow_frames(find_frame_origins(token))
+                security_headers.allow_frames(find_frame_origins(token))
     return response
 
 

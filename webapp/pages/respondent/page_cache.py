@@ -92,12 +92,8 @@ def _own(
 ) -> list[str]:
     """Return the personal values as the page shows them."""
     session, step = view.session, view.asked_step(place) if place else None
-    own = [
-        view.session_key,
-        answer_key,
-        view.draft_key if session.started else "",
-        clock_time(session.completed_at) if session.completed_at else "",
-    ]
+    own = [view.session_key, answer_key, view.draft_key if session.started else ""]
+    own.append(clock_time(session.completed_at) if session.completed_at else "")
     if whole:
         own += [escape(session.texts.get(each, "")) for each in sorted(session.answered)]
     if step and step.question_id in session.answered:

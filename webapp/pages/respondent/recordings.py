@@ -19,11 +19,10 @@ from werkzeug.exceptions import RequestEntityTooLarge
 from jobs.queue import BEGUN, hand_over_recordings
 from webapp.answers.answering import recording_gone
 from webapp.answers.session import QuestionNumber
+from webapp.base import sealing, vocabulary
 from webapp.base.config import settings
 from webapp.base.database import release_connections, utc_now
 from webapp.base.errors import Outcome, PageCode, Phrase
-from webapp.base.sealing import address_hash
-from webapp.base.vocabulary import ON_THIS_SERVER, TranscriptState
 from webapp.pages.errors import PROBLEMS, Problem, problem
 from webapp.pages.filters import translated
 from webapp.pages.fragments import nothing_new, wants_fragment
@@ -84,7 +83,7 @@ def upload(share_token: str, place: QuestionNumber) -> Response:
 def begin(share_token: str) -> Response:
     """Prepare the transcription engine of this server when Record is pressed; store nothing."""
     view = posted_view(share_token, form_data.read_form_data(share_token))
-    if view.may_answer and view.form.may_record and view.transcriber == ON_THIS_SERVER:
+    if view.may_answer and view.form.may_record and view.transcriber == vocabulary.ON_THIS_SERVER:
         hand_over_recordings([BEGUN])
     return nothing_new()
 
@@ -107,7 +106,7 @@ def look(share_token: str, place: QuestionNumber) -> Response:
         return rendering.open_step(view, place, text=posted.answer)
     if recording is None or recording.id != posted.recording:
         abort(HTTPStatus.NOT_FOUND)
-    if recording.transcript_state is TranscriptState.WAITING:
+    if recording.transcript_state is vocabulary.TranscriptState.WAITING:
         return nothing_new()
     g.is_part = True
     return rendering.page("_heard", view, place=place)
@@ -189,7 +188,7 @@ def _store(
             AudioStoreUnavailable
     """
     path, audio, duration_ms = _measure(form_data.posted_file())
-    store, size, source = audio_store(), path.stat().st_size, address_hash(client_network())
+    store, size, source = audio_store(), path.stat().st_size, sealing.address_hash(client_network())
     if not store.has_room(size):
         raise form_data.refusal(PageCode.RECORDING_NO_ROOM)
     bounds = uploads.Bounds(settings().limit_form_bytes, settings().audio_unclaimed_bytes)

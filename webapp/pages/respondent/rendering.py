@@ -9,8 +9,7 @@ from flask import Response, current_app, g, request, url_for
 from webapp.answers.session import VERSION_CHARS, QuestionNumber
 from webapp.base.config import settings
 from webapp.base.errors import Outcome, PageCode
-from webapp.pages.filters import LONG_QUESTION_CHARS
-from webapp.pages.fragments import drawn, wants_fragment
+from webapp.pages import filters, fragments
 from webapp.pages.respondent import page_cache
 from webapp.pages.respondent.form_data import FormData, posted_field, remember, typed
 from webapp.pages.respondent.session_view import SessionView
@@ -55,7 +54,7 @@ def question(
     step = view.asked_step(place)
     saw_newest = error.code in SHOWING_THE_NEWEST if error else text is None
     shows_older = not saw_newest and "replaces" in request.form
-    long = step.asked and len(step.text) > LONG_QUESTION_CHARS  # shown in another size
+    long = step.asked and len(step.text) > filters.LONG_QUESTION_CHARS  # shown in another size
     return page(
         "question",
         view,
@@ -73,7 +72,7 @@ def recorded(
     view: SessionView, place: QuestionNumber, *, text: str, error: Outcome | None = None
 ) -> Response:
     """Render the question after an upload or its refusal; for scripts, only its recorder."""
-    if not wants_fragment():
+    if not fragments.wants_fragment():
         return question(view, place, error=error, text=text)
     g.is_part = True
     return page("_recorder", view, place=place, error=error)
@@ -205,10 +204,10 @@ def page(
     else:
         body = draw(view, secrets.token_urlsafe(16))
     push_url = None
-    if push and wants_fragment() and not view.framed:
+    if push and fragments.wants_fragment() and not view.framed:
         push_url = url_for(push, share_token=view.form.share_token, place=place)
     usual = HTTPStatus.UNPROCESSABLE_ENTITY if context.get("error") else HTTPStatus.OK
-    response = drawn(body, status=status or usual, push_url=push_url)
+    response = fragments.drawn(body, status=status or usual, push_url=push_url)
     if request.method == "POST" and (view.session.started or view.session.uploads):
         remember(response, view.form.share_token, view.session_key)
     return response
@@ -216,7 +215,7 @@ def page(
 
 def layout_of(*, framed: bool) -> dict[str, Any]:
     """Return the values of the layout, for a whole page or for what htmx swaps."""
-    swapped = wants_fragment()
+    swapped = fragments.wants_fragment()
     layout = "respondent/swap.html" if swapped else "base/respondent.html"
     origin = settings().public_url
     return {"layout": layout, "swapped": swapped, "framed": framed, "origin": origin}
@@ -247,4 +246,4 @@ def next_question(
 
 def by_get(posted: FormData) -> bool:
     """Return True if the next page can be fetched by GET, because the cookie has this session."""
-    return posted.remembered and not wants_fragment()
+    return posted.remembered and not fragments.wants_fragment()

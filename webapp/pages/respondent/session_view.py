@@ -13,8 +13,7 @@ from webapp.base.vocabulary import FormStatus, ResponseLimit
 from webapp.pages.respondent.form_data import FormData, new_session_key, remembered_key
 from webapp.records.content.model import about_minutes
 from webapp.records.languages import PHRASED, language_of_questions
-from webapp.web import security_headers
-from webapp.web.request_kind import says_in_iframe
+from webapp.web import request_kind, security_headers
 
 FRAMES_KNOWN = 10_000  # some megabytes
 # by share token; lets iframes show the page of a storage failure
@@ -173,4 +172,4 @@ def _admit(form: sessions.RespondentForm) -> None:
 
 
 def _framed(form: sessions.RespondentForm) -> bool:
-    return bool(form.frame_origins) and says_in_iframe()
+    return bool(form.frame_origins) and request_kind.says_in_iframe()
