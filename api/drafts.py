@@ -15,8 +15,7 @@ from api.errors import bp
 from api.rate_limits import count_nothing, limit_creates, limit_publishes, limit_updates
 from api.waiting import Waited, wait_for, wait_seconds
 from api.wire import drafts as wire, forms
-from webapp.base import database, errors
-from webapp.base.config import settings
+from webapp.base import config, database, errors
 from webapp.base.vocabulary import DraftStatus, ReviewState, Scope
 from webapp.drafts import agreement, confirmations, editing, publishing, reviews
 from webapp.oauth.guard import Caller, acting_agent, authenticate, current_caller, require_scope
@@ -107,8 +106,9 @@ def update_draft(
 
 def publish_draft(caller: Caller, draft_id: str) -> publishing.Published:
     """Publish with `publishing.publish_draft`; the operator or creator may let agents confirm."""
-    agent_decides = caller.attests_publish or settings().publish_confirmation == "agent"
-    offered = agreement.VoiceAgreement(records_voice=True, transcriber=settings().transcriber_host)
+    agent_decides = caller.attests_publish or config.settings().publish_confirmation == "agent"
+    transcriber = config.settings().transcriber_host
+    offered = agreement.VoiceAgreement(records_voice=True, transcriber=transcriber)
     published = publishing.publish_draft(
         caller.account_id,
         draft_id,
@@ -171,8 +171,7 @@ def create_service_draft() -> Response:
     repeatable = _repeatable(caller.client_id)
     draft = create_draft(caller, draft_input.parse_draft_input(given), repeatable, note)
     headers = {"Location": bodies.draft_location(draft.id)}
-    body = wire.form_draft(draft, settings().public_url)
-    return _answer(draft, body, HTTPStatus.CREATED, headers)
+    return _answer(draft, wire.form_draft(draft), HTTPStatus.CREATED, headers)
 
 
 @bp.patch("/drafts/<draft_id>")
@@ -184,7 +183,7 @@ def update_service_draft(draft_id: str) -> Response:
     changes = draft_input.parse_draft_input(bodies.json_body())
     expected = expected_revision(caller.account_id, draft_id)
     draft = update_draft(caller, draft_id, changes, expected, note)
-    return _answer(draft, wire.form_draft(draft, settings().public_url))
+    return _answer(draft, wire.form_draft(draft))
 
 
 @bp.post("/drafts/<draft_id>/publish")
@@ -197,7 +196,7 @@ def publish_service_draft(draft_id: str) -> Response:
     expected = expected_revision(caller.account_id, draft_id)
     if expected is not None:  # a later change voids the confirmation anyway
         drafts.require_revision(drafts.get_draft(caller.account_id, draft_id), expected)
-    body = forms.published_form(publish_draft(caller, draft_id), settings().public_url)
+    body = forms.published_form(publish_draft(caller, draft_id))
     return bodies.json_answer(body, headers={"Link": bodies.review_link(draft_id)})
 
 
@@ -209,7 +208,7 @@ def get_service_draft(draft_id: str) -> Response:
     draft, form, state = waited.seen
     confirmation = CONFIRMATIONS.get(state, "current")
     headers = {"Askback-Confirmation": confirmation} | waited.retry_header
-    return _answer(draft, wire.form_draft(draft, settings().public_url, form), headers=headers)
+    return _answer(draft, wire.form_draft(draft, form), headers=headers)
 
 
 @bp.get("/drafts/<draft_id>/review")

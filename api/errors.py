@@ -11,8 +11,7 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed
 from api.bodies import draft_location, json_answer, review_link, review_url
 from api.waiting import WAIT_MAX_SECONDS
 from api.wire.types import Error
-from webapp.base import errors
-from webapp.base.config import settings
+from webapp.base import config, errors
 from webapp.base.database import failures, release_connections
 from webapp.oauth.guard import Unauthenticated
 from webapp.voice.audio_store import AudioStoreUnavailable
@@ -63,7 +62,7 @@ def http_problem(error: HTTPException) -> Response:
         return error_answer(
             errors.ErrorCode.VALIDATION_FAILED,
             f"Host: {error.description}",
-            f"Call it at {settings().public_url} instead. If a proxy is in front, let it "
+            f"Call it at {config.settings().public_url} instead. If a proxy is in front, let it "
             "pass on the header Host.",
         )
     if error.code == HTTPStatus.NOT_FOUND:

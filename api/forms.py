@@ -5,12 +5,10 @@ from http import HTTPStatus
 
 from flask import Response
 
-from api.bodies import given_since, json_answer, json_body
+from api import bodies, rate_limits
 from api.errors import always_refused, bp
-from api.rate_limits import limit_agent_tokens
 from api.wire import forms as wire, responses, types
-from webapp.base import database, errors
-from webapp.base.config import settings
+from webapp.base import config, database, errors
 from webapp.base.vocabulary import Scope
 from webapp.drafts.agent_tokens import AgentTokenInput, make_agent_token
 from webapp.oauth.guard import Caller, acting_agent, current_caller, require_scope
@@ -25,7 +23,7 @@ from webapp.web.byte_ranges import recording_response
 def list_service() -> Response:
     """listService: every form of the account, newest first (200)."""
     found = forms.list_forms(current_caller().account_id)
-    return json_answer(wire.form_list(found, settings().public_url))
+    return bodies.json_answer(wire.form_list(found))
 
 
 @bp.get("/forms/<form_id>")
@@ -33,16 +31,16 @@ def list_service() -> Response:
 def get_service(form_id: str) -> Response:
     """getService: one form with questions, settings and counts (200 OwnedForm)."""
     form = forms.get_form(current_caller().account_id, form_id)
-    return json_answer(wire.owned_form(form, settings().public_url))
+    return bodies.json_answer(wire.owned_form(form))
 
 
 @bp.get("/forms/<form_id>/responses")
 @require_scope(Scope.RESPONSES_READ)
 def get_service_responses(form_id: str) -> Response:
     """getServiceResponses: the answers after `since` (200 FormResponses)."""
-    since = given_since()
+    since = bodies.given_since()
     form = forms.get_form(current_caller().account_id, form_id)
-    return json_answer(responses.form_responses(form, cursor.read_responses(form, since)))
+    return bodies.json_answer(responses.form_responses(form, cursor.read_responses(form, since)))
 
 
 @bp.get("/forms/<form_id>/attachments/<attachment_id>")
@@ -68,11 +66,11 @@ def attachment_bytes(form_id: str, attachment_id: str) -> Response:
 
 @bp.post("/forms/<form_id>/agent-tokens")
 @require_scope(Scope.RESPONSES_READ)
-@limit_agent_tokens
+@rate_limits.limit_agent_tokens
 def create_agent_token(form_id: str) -> Response:
     """createAgentToken: a token that reads this form, shown only once (201 MadeAgentToken)."""
-    asked = errors.parse_input(AgentTokenInput, json_body())
-    return json_answer(agent_token(current_caller(), form_id, asked), HTTPStatus.CREATED)
+    asked = errors.parse_input(AgentTokenInput, bodies.json_body())
+    return bodies.json_answer(agent_token(current_caller(), form_id, asked), HTTPStatus.CREATED)
 
 
 def agent_token(caller: Caller, form_id: str, asked: AgentTokenInput) -> wire.MadeAgentToken:
@@ -94,5 +92,5 @@ def agent_token(caller: Caller, form_id: str, asked: AgentTokenInput) -> wire.Ma
         "askId": form_id,
         "label": asked.label,
         "expiresAt": types.wire_time(database.to_millis(made.expires_at)),
-        "answersUrl": f"{settings().api_url}/agent/asks/{form_id}/answers",
+        "answersUrl": f"{config.settings().api_url}/agent/asks/{form_id}/answers",
     }

@@ -3,6 +3,7 @@ placed below `require_scope`, and of tools.
 """
 
 from collections.abc import Callable
+from functools import partial
 from http import HTTPStatus
 from typing import ParamSpec, TypeVar
 
@@ -40,19 +41,13 @@ def _limited(
     counted  what the limit of the account counts, as worded in its refusal
     scope    the name of the counter, if other limits share it
     """
-    of_account = limiter.shared_limit(
-        rate,
-        scope or counted,
-        key_func=_account,
-        error_message=counted,
-        deduct_when=_uses_quota,
-    )
-    of_token = limiter.shared_limit(
+    limit = partial(limiter.shared_limit, deduct_when=_uses_quota)
+    of_account = limit(rate, scope or counted, key_func=_account, error_message=counted)
+    of_token = limit(
         lambda: settings().limit_writes,
         "writes",
         key_func=lambda: current_caller().token_id,
         error_message="write operations of one connection",
-        deduct_when=_uses_quota,
     )
     return lambda view: of_account(of_token(view))
 

@@ -10,8 +10,7 @@ from api.bodies import json_answer, json_body
 from api.errors import bp, too_many
 from api.rate_limits import limit_subscribes
 from api.wire import forms, types
-from webapp.base import database, errors, sealing
-from webapp.base.config import settings
+from webapp.base import config, database, errors, sealing
 from webapp.base.vocabulary import DeliveryFailure, Scope
 from webapp.events import callbacks, endings, subscriptions
 from webapp.events.callbacks import CHALLENGE_SECONDS, Asked, Unverified
@@ -42,18 +41,18 @@ def challenge(
     Releases the database connections first. raises RateLimited
     """
     places: Slots = current_app.extensions["challenges"]
-    allowed = settings().mcp_events_callback_allowlist
+    allowed = config.settings().mcp_events_callback_allowlist
     bounds = callbacks.callback_bounds(allowed, seconds=CHALLENGE_SECONDS)
     database.release_connections()
     try:
         with places.slot(account_id):
-            if settings().write_limits:
+            if config.settings().write_limits:
                 _count(account_id, host)
             failure = callbacks.send_challenge(url, secret, subscription_id, bounds=bounds)
     except NoSlot:
         message = "Too many challenges of callbacks are under way."
         raise too_many(message, RETRY_SECONDS) from None
-    if failure is not None and settings().write_limits:
+    if failure is not None and config.settings().write_limits:
         _count_failure(account_id, host)
     return failure
 
@@ -94,7 +93,7 @@ class UnverifiedCallback(errors.InvalidInput):
         remedy = WORDS["remedies"][self.failure].format(seconds=CHALLENGE_SECONDS)
         if instead:
             remedy = WORDS["instead"][instead].format(
-                page=f"{settings().public_url}/connections#addresses-label",
+                page=f"{config.settings().public_url}/connections#addresses-label",
                 remedy=remedy,
                 minutes=callbacks.ASKED_AGAIN_AFTER.seconds // 60,
                 most=callbacks.WAITING_MAX,
@@ -111,7 +110,7 @@ def subscribe_verified(
     given        other fields of Asked
     raises       UnverifiedCallback; RateLimited; Unauthenticated; what `subscribe` raises
     """
-    caller, allowed = current_caller(), settings().mcp_events_callback_allowlist
+    caller, allowed = current_caller(), config.settings().mcp_events_callback_allowlist
     host = subscriptions.check_callback(given["url"], given["secret"], allowed)
     asked = Asked(caller.account_id, form_id, caller.grant_id, host=host, **given)
     subscriptions.check_asked(asked, now=database.utc_now())
@@ -158,7 +157,7 @@ def _prove(asked: Asked, *, confirmable: bool) -> bool:
 
 
 def _require_events() -> None:
-    if not settings().mcp_events_enabled:
+    if not config.settings().mcp_events_enabled:
         raise errors.NotFound(
             errors.ErrorCode.NOT_FOUND,
             "There is nothing at this address: events are switched off on this server.",

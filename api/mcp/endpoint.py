@@ -13,8 +13,7 @@ from api.errors import unexpected_fields
 from api.mcp import events, protocol
 from api.mcp.protocol import INVALID_PARAMS, INVALID_REQUEST, Call, Json, RpcError, bp
 from api.mcp.tools import drafts, forms, table
-from webapp.base.config import settings
-from webapp.base.errors import UNSET
+from webapp.base import config, errors
 from webapp.oauth.guard import Unauthenticated, authenticate, require_scopes
 from webapp.web.hosts import UnknownHost
 from webapp.web.request_kind import accepts
@@ -105,7 +104,7 @@ class Method(NamedTuple):
 def answer(call: Call, message: protocol.Message) -> Json:
     """Return the result of a request in its era. raises RpcError"""
     method = METHODS.get(message.method)
-    is_off = message.method.startswith("events/") and not settings().mcp_events_enabled
+    is_off = message.method.startswith("events/") and not config.settings().mcp_events_enabled
     if method is None or is_off or method.modern not in (None, call.modern):
         unknown = f"There is no method {message.method[:60]!r} here."
         raise RpcError(protocol.METHOD_NOT_FOUND, unknown)
@@ -145,7 +144,7 @@ def list_tools(_call: Call, params: Json) -> Json:
     """Answer `tools/list` with one page, sorted by name."""
     if params.get("cursor") not in (None, ""):
         raise RpcError(INVALID_PARAMS, "There is no such page: all tools are on the first one.")
-    events = settings().mcp_events_enabled
+    events = config.settings().mcp_events_enabled
     tools = [table.TOOLS[name].listed(events=events) for name in sorted(table.TOOLS)]
     return {"tools": tools, **CACHED}
 
@@ -156,7 +155,7 @@ def call_tool(call: Call, params: Json) -> Json:
     tool = table.TOOLS.get(name) if isinstance(name, str) else None
     if tool is None:
         raise RpcError(INVALID_PARAMS, "There is no such tool.")
-    if arguments in UNSET:
+    if arguments in errors.UNSET:
         arguments = {}
     if not isinstance(arguments, dict):
         raise RpcError(INVALID_PARAMS, "arguments is no object.")
@@ -207,7 +206,7 @@ def post() -> Response:
             raise protocol.unsupported(version)
         return Response(status=HTTPStatus.ACCEPTED)
     g.is_modern = modern = protocol.is_modern(version, message.params)
-    able = protocol.check_modern(message, request.headers) if modern else {}
+    able = protocol.check_modern(message) if modern else {}
     call = Call(caller, modern, able, blocks=None if version in protocol.WITHOUT_BLOCKS else [])
     return respond({"jsonrpc": "2.0", "id": message.id, "result": answer(call, message)})
 

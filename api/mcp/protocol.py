@@ -14,7 +14,6 @@ from urllib.parse import urlsplit
 
 import orjson
 from flask import Blueprint, Response, request
-from werkzeug.datastructures import Headers
 
 from webapp.base.config import Settings, settings
 from webapp.base.config_readers import is_loopback, origin
@@ -135,8 +134,8 @@ def is_modern(version: str | None, params: object) -> bool:
     return VERSION_KEY in meta or CAPABILITIES_KEY in meta
 
 
-def check_modern(message: Message, headers: Headers) -> Mapping[str, object]:
-    """Check a modern request, and return the capabilities of its client.
+def check_modern(message: Message) -> Mapping[str, object]:
+    """Check a modern request and its headers, and return the capabilities of its client.
 
     raises  RpcError `INVALID_PARAMS`, `HEADER_MISMATCH` or `UNSUPPORTED_VERSION`
     """
@@ -144,11 +143,11 @@ def check_modern(message: Message, headers: Headers) -> Mapping[str, object]:
     missing = [key for key in (VERSION_KEY, CAPABILITIES_KEY) if key not in meta]
     if missing:
         raise RpcError(INVALID_PARAMS, f"params._meta lacks {' and '.join(missing)}.")
-    _require_equal(headers, "MCP-Protocol-Version", meta[VERSION_KEY])
-    _require_equal(headers, "Mcp-Method", message.method)
+    _require_equal("MCP-Protocol-Version", meta[VERSION_KEY])
+    _require_equal("Mcp-Method", message.method)
     if message.method in NAMED_BY:
         named = cast(Json, message.params).get(NAMED_BY[message.method])
-        _require_equal(headers, "Mcp-Name", named)
+        _require_equal("Mcp-Name", named)
     if meta[VERSION_KEY] != MODERN:
         raise unsupported(meta[VERSION_KEY])
     capabilities = meta[CAPABILITIES_KEY]
@@ -172,8 +171,8 @@ def _meta(params: object) -> Json:
     return meta if isinstance(meta, dict) else {}
 
 
-def _require_equal(headers: Headers, name: str, wanted: object) -> None:
-    given = headers.get(name)
+def _require_equal(name: str, wanted: object) -> None:
+    given = request.headers.get(name)
     if given is None or _decoded(given.strip()) != wanted:
         raise RpcError(HEADER_MISMATCH, f"The header {name} is missing or differs from the body.")
 

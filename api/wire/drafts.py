@@ -28,7 +28,7 @@ class FormDraft(Body):
     shareUrl: Uri | None
 
 
-def form_draft(draft: Draft, public_url: str, form: FormRow | None = None) -> FormDraft:
+def form_draft(draft: Draft, form: FormRow | None = None) -> FormDraft:
     """Return a draft; `form` is the form that it became if it is published."""
     return {
         "draftId": draft.id,
@@ -38,7 +38,7 @@ def form_draft(draft: Draft, public_url: str, form: FormRow | None = None) -> Fo
         "questions": forms.shown_questions(draft),
         "settings": forms.form_settings(draft),
         "publishedFormId": form.id if form else None,
-        "shareUrl": forms.share_url(public_url, form.share_token) if form else None,
+        "shareUrl": forms.share_url(form.share_token) if form else None,
     }
 
 

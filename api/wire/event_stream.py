@@ -53,8 +53,3 @@ def frame(event: str, data: object, event_id: str | None = None) -> bytes:
     """Encode one event. JSON escapes CR and LF, so that the data stays on one line."""
     first = f"id: {event_id}\n" if event_id else ""
     return f"{first}event: {event}\ndata: ".encode() + orjson.dumps(data) + b"\n\n"
-
-
-def end_frame(reason: str) -> bytes:
-    """Encode the last event of a stream."""
-    return frame("end", {"reason": reason})

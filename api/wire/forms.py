@@ -6,6 +6,7 @@ from typing import NotRequired, cast
 from pydantic.alias_generators import to_camel
 
 from api.wire.types import Body, ItemPage, Moment, Uri, wire_time, wire_time_or_none
+from webapp.base.config import settings
 from webapp.base.database import to_millis
 from webapp.base.vocabulary import FollowUpMode, ResponseLimit, ResponseMode
 from webapp.drafts.publishing import Published
@@ -35,9 +36,9 @@ class FormSettings(Body):
 _SETTINGS = tuple((to_camel(name), name) for name in content.FormSettings._fields)
 
 
-def share_url(public_url: str, share_token: str) -> str:
+def share_url(share_token: str) -> str:
     """Return the address where people answer the form."""
-    return f"{public_url}/r/{share_token}"
+    return f"{settings().public_url}/r/{share_token}"
 
 
 def form_settings(of: content.Content) -> FormSettings:
@@ -69,14 +70,14 @@ class PublishedForm(Body):
     idempotent: NotRequired[bool]
 
 
-def published_form(published: Published, public_url: str) -> PublishedForm:
+def published_form(published: Published) -> PublishedForm:
     """Return the form that a draft became."""
     form = published.form
     return {
         "formId": form.id,
         "status": form.status,
         "title": form.title,
-        "shareUrl": share_url(public_url, form.share_token),
+        "shareUrl": share_url(form.share_token),
         "questionCount": len(form.questions),
         "responseLimit": form.response_limit,
         "idempotent": published.repeated,
@@ -104,13 +105,13 @@ class FormList(Body):
     forms: list[FormSummary]
 
 
-def form_list(forms: Iterable[FormSummaryRow], public_url: str) -> FormList:
+def form_list(forms: Iterable[FormSummaryRow]) -> FormList:
     """Return all forms of an account."""
     found: list[FormSummary] = [
         {
             "formId": form.id,
             "title": form.title,
-            "url": share_url(public_url, form.share_token),
+            "url": share_url(form.share_token),
             "status": form.status,
             "questionCount": form.question_count,
             "responseLimit": cast(ResponseLimit, form.response_limit),
@@ -158,11 +159,11 @@ class OwnedForm(FormContent):
     publishedAt: Moment
 
 
-def owned_form(form: FormRow, public_url: str) -> OwnedForm:
+def owned_form(form: FormRow) -> OwnedForm:
     """Return one form with its counts."""
     return {
         **form_content(form),
-        "shareUrl": share_url(public_url, form.share_token),
+        "shareUrl": share_url(form.share_token),
         "status": form.status,
         "responseCount": form.response_count,
         "latestResponseAt": wire_time_or_none(form.completed_stamp),

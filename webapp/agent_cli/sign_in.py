@@ -168,10 +168,8 @@ def _code(listener: Listener, server: str, state: str, seconds: float) -> str:
 
 def _redeem(client: Connection, asked: dict[str, str], older: Connection | None) -> None:
     """Exchange the code for tokens, store them, and end the older connection."""
-    resource = f"{client.server}/api"
-    reply = connections.token_request(
-        client, grant_type="authorization_code", resource=resource, **asked
-    )
+    asked |= {"grant_type": "authorization_code", "resource": f"{client.server}/api"}
+    reply = connections.token_request(client, **asked)
     answered = fields_of(reply)
     if reply.status_code != 200 or not answered.get("access_token"):
         raise Stopped(Exit.NOT_SIGNED_IN, f"You are not signed in: {reason_of(reply)}")

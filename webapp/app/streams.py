@@ -85,7 +85,8 @@ class Streams:
                     if self._wakeups.stopped and not more:
                         end = end or "stopping"
                     if end or time.monotonic() >= end_at:
-                        return await _send(send, event_stream.end_frame(end or "time"), more=False)
+                        last = event_stream.frame("end", {"reason": end or "time"})
+                        return await _send(send, last, more=False)
                     if not more:
                         await wake_up(woken)
         finally:

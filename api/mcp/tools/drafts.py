@@ -13,10 +13,8 @@ from api.mcp.protocol import Call, Json
 from api.mcp.tools.table import Id, InputRequired, PageArguments, Seconds, Tool, page_of
 from api.rate_limits import limit_creates, limit_publishes, limit_updates
 from api.waiting import WAIT_MAX_SECONDS
-from api.wire import drafts as wire
-from api.wire.forms import published_form
+from api.wire import drafts as wire, forms
 from webapp.base import errors, sealing
-from webapp.base.config import settings
 from webapp.base.database import to_millis, utc_now
 from webapp.base.vocabulary import Scope
 from webapp.drafts.publishing import Published
@@ -183,7 +181,7 @@ def publish_form_draft(call: Call, given: DraftArguments) -> wire.ReviewedForm:
         if isinstance(refused, errors.SentBack) or not wait_for_confirmation(call, given.draft_id):
             raise
         published = _publish_after_wait(call, given.draft_id)
-    form = published_form(published, settings().public_url)
+    form = forms.published_form(published)
     return {**form, "reviewUrl": review_url(given.draft_id)}
 
 
@@ -200,7 +198,7 @@ def get_form_draft(_call: Call, given: WaitArguments) -> wire.WatchedDraft:
     waited = wait_for_draft(given.draft_id, given.timeout_seconds)
     draft, form, state = waited.seen
     found = {
-        **wire.form_draft(draft, settings().public_url, form),
+        **wire.form_draft(draft, form),
         **wire.draft_review(draft, state, review_url(draft.id)),
         "confirmation": CONFIRMATIONS.get(state, "current"),
         "timedOut": given.timeout_seconds > 0 and not waited.is_new,
@@ -234,7 +232,7 @@ def _bounded(given: NewDraft) -> model.AgentUpdate:
 
 def _reviewed(draft: Draft) -> wire.ReviewedDraft:
     found = {
-        **wire.form_draft(draft, settings().public_url),
+        **wire.form_draft(draft),
         "revision": draft.revision,
         "reviewUrl": review_url(draft.id),
     }

@@ -18,8 +18,7 @@ from api.mcp.tools import table
 from api.rate_limits import limit_agent_tokens
 from api.waiting import wait_for
 from api.wire import forms as wire, responses, types
-from webapp.base import errors, sealing
-from webapp.base.config import settings
+from webapp.base import config, errors, sealing
 from webapp.base.database import release_connections, to_millis, utc_now
 from webapp.base.vocabulary import Scope
 from webapp.drafts.agent_tokens import AgentTokenInput
@@ -40,7 +39,7 @@ def list_forms(call: Call, given: table.PageArguments) -> wire.FormPage:
     their share links and how many responses each has. Where `nextCursor` is set, there are
     more: send it as `cursor`.
     """
-    found = wire.form_list(forms.list_forms(call.caller.account_id), settings().public_url)
+    found = wire.form_list(forms.list_forms(call.caller.account_id))
     return table.page_of(cast(wire.FormPage, found), "forms", "formId", given)
 
 
@@ -51,7 +50,7 @@ def get_form(call: Call, given: OneFormArguments) -> wire.PagedForm:
     `textsCut` is true, its longest texts are cut.
     """
     form = forms.get_form(call.caller.account_id, given.form_id)
-    found = wire.owned_form(form, settings().public_url)
+    found = wire.owned_form(form)
     return table.page_of(cast(wire.PagedForm, found), "questions", "id", given)
 
 
@@ -305,9 +304,9 @@ def get_attachment(call: Call, given: AttachmentArguments) -> responses.LinkedAt
         "formId": form.id,
         "answerId": recording.answer_id,
         "durationSeconds": recording.duration_ms / 1000,
-        "url": f"{settings().mcp_url}/recordings/{PREFIX}{_signer().dumps(named)}",
+        "url": f"{config.settings().mcp_url}/recordings/{PREFIX}{_signer().dumps(named)}",
         "expiresAt": types.wire_time(to_millis(ends_at)),
-        "agentUrl": f"{settings().api_url}/agent/asks/{form.id}/attachments/{recording.id}",
+        "agentUrl": f"{config.settings().api_url}/agent/asks/{form.id}/attachments/{recording.id}",
     }
     if call.blocks is not None:
         link = {

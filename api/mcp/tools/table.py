@@ -84,8 +84,7 @@ def page_of(found: D, items: str, key: str, asked: PageArguments | None = None) 
     start = ids.index(asked.cursor) if asked.cursor is not None else 0
     rest = whole[items][start:]
     sizes = accumulate((size(item) + 1 for item in rest), initial=size(whole | {items: []}))
-    fitting = bisect_right(list(sizes)[1:], PAGE_BYTES)
-    kept = max(1, min(fitting, asked.limit))
+    kept = max(1, min(bisect_right(list(sizes)[1:], PAGE_BYTES), asked.limit))
     following = {"nextCursor": ids[start + kept]} if kept < len(rest) else {}
     return cast(D, whole | {items: rest[:kept]} | following)
 

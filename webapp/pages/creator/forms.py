@@ -59,7 +59,7 @@ def show_all() -> ResponseReturnValue:
 def share(form_id: str, refusal: InvalidInput | None = None) -> str:
     """Show the link of the form, its QR code, and how to embed the form."""
     form = forms.get_form(creator_id(), form_id)
-    address = share_url(settings().public_url, form.share_token)
+    address = share_url(form.share_token)
     return render_template(
         "forms/share.html",
         form=form,
@@ -88,7 +88,7 @@ def download_code(form_id: str, kind: str) -> ResponseReturnValue:
     """Download the QR code of the link."""
     form = forms.get_form(creator_id(), form_id)
     body = BytesIO()
-    code = code_of(share_url(settings().public_url, form.share_token))
+    code = code_of(share_url(form.share_token))
     code.save(body, kind=kind, scale=CODE_SCALE, dark=CODE_INK)
     response = Response(body.getvalue(), mimetype=CODE_TYPES[kind])
     response.headers.set("Content-Disposition", "attachment", filename=f"askback-{form_id}.{kind}")

@@ -331,7 +331,7 @@ def _layout(form: FormRow, hidden: HiddenResponses, view: str, choice: Choice) -
     now, most = utc_now(), settings().limit_form_bytes
     published_for = (now.date() - form.published_at.date()).days + 1
     days = min(max(published_for, 1), DAYS_SHOWN)
-    address = share_url(settings().public_url, form.share_token)
+    address = share_url(form.share_token)
     return {
         "form": form,
         "view": view,
