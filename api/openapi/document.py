@@ -20,7 +20,6 @@ from webapp.drafts.agent_tokens import AgentTokenInput
 from webapp.events.subscriptions import SubscriptionInput
 from webapp.records.content.draft_input import FollowUpsInput, FormDraftInput
 
-CONTRACT_VERSION = "1.0.0"
 SCHEMAS = "#/components/schemas"
 BYTES = "application/octet-stream"  # the type that client generators map to bytes
 OPEN = {
@@ -93,20 +92,11 @@ def _info(settings: Settings) -> dict[str, Any]:
     """Return the info object; without an operator contact, it names the privacy page."""
     known = settings.operator_contact or f"{settings.public_url}/privacy"
     kind = "email" if "@" in known and "://" not in known else "url"
-    return {
-        "title": "Askback",
-        "version": CONTRACT_VERSION,
-        "summary": "Ask people something, and fetch their answers later",
-        "description": (
-            "Draft forms, publish what their creator confirmed, and fetch the responses. Every "
-            "refusal has the body Error. Methods that an address does not take are answered 405 "
-            "as MethodNotAllowed. A request under a host name that is not this server's is "
-            "answered 400 `validation_failed`, whatever the operation."
-            + ("" if settings.mcp_events_enabled else " Events are switched off on this server.")
-        ),
-        "contact": {"name": settings.operator_name or "Who runs this server", kind: known},
-        "license": {"name": "MIT", "identifier": "MIT"},
-    }
+    described: str = DESCRIBED["info"]["description"]
+    if not settings.mcp_events_enabled:
+        described += " Events are switched off on this server."
+    contact = {"name": settings.operator_name or "Who runs this server", kind: known}
+    return {**DESCRIBED["info"], "description": described, "contact": contact}
 
 
 def _paths(settings: Settings) -> dict[str, Any]:

@@ -21,29 +21,6 @@ EVENT_STREAM = "text/event-stream"
 AUDIO = "audio/*"
 EVENTS_TAG = "Events"
 PATH_ID = re.compile(r"{(\w+)}")
-UNREADABLE = (
-    ErrorCode.INVALID_JSON,
-    ErrorCode.VALIDATION_FAILED,
-    ErrorCode.UNKNOWN_FIELD,
-    ErrorCode.INVALID_TEXT,
-    ErrorCode.PAYLOAD_TOO_LARGE,
-)
-REFUSED_BY = {  # the code that a parameter adds
-    "since": ErrorCode.INVALID_SINCE,
-    **dict.fromkeys(("wait", "waitForReview", "waitForAnswers"), ErrorCode.VALIDATION_FAILED),
-    "IfMatch": ErrorCode.REVISION_CONFLICT,
-    "Range": ErrorCode.RANGE_NOT_SATISFIABLE,
-}
-ALWAYS = (
-    ErrorCode.AUTHENTICATION_REQUIRED,
-    ErrorCode.INTERNAL_ERROR,
-    ErrorCode.STORAGE_UNAVAILABLE,
-)
-ERROR_HEADERS = {
-    HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE: "Content-Range",
-    HTTPStatus.TOO_MANY_REQUESTS: "Retry-After",
-}
-WRITES = {HTTPMethod.POST, HTTPMethod.PUT, HTTPMethod.PATCH}
 CODES = ", ".join(f"`{code}`" for code in OF_REST)
 
 
@@ -83,14 +60,11 @@ class Operation:
     @cached_property
     def codes(self) -> dict[HTTPStatus, tuple[ErrorCode, ...]]:
         """The error codes by their statuses."""
-        found = [*(UNREADABLE if self.takes else ()), *self.refuses]
-        found += [REFUSED_BY[name] for name in self.others if name in REFUSED_BY]
-        if PATH_ID.search(self.path):
-            of_draft = "{draftId}" in self.path
-            not_found = ErrorCode.DRAFT_NOT_FOUND if of_draft else ErrorCode.FORM_NOT_FOUND
-            found += [not_found, ErrorCode.NOT_FOUND]
-        found += [ErrorCode.RATE_LIMITED] if self.method in WRITES else []
-        found += ALWAYS
+        of = DESCRIBED["codes"]
+        causes = (*self.others, *PATH_ID.findall(self.path), self.method, "always")
+        named = [*(of["body"] if self.takes else ()), *self.refuses]
+        named += [code for cause in causes for code in of.get(cause, ())]
+        found = [ErrorCode(code) for code in named]
         return {
             status: tuple(code for code in found if code.status is status)
             for status in sorted({code.status for code in found})
@@ -102,7 +76,7 @@ class Operation:
             return {"WWW-Authenticate": "WWW-Authenticate" if self.scope else "AgentChallenge"}
         if status is HTTPStatus.CONFLICT:
             return {"Link": "Link"} if "{draftId}" in self.path else {}
-        name = ERROR_HEADERS.get(status)
+        name = {416: "Content-Range", 429: "Retry-After"}.get(status)
         return {name: name} if name else {}
 
 
