@@ -10,10 +10,9 @@ from urllib.parse import unquote_to_bytes
 
 from flask import Response, request
 
-from api import bodies
+from api import bodies, waiting
 from api.errors import bp
 from api.rate_limits import count_nothing, limit_creates, limit_publishes, limit_updates
-from api.waiting import Waited, wait_for, wait_seconds
 from api.wire import drafts as wire, forms
 from webapp.base import config, database, errors
 from webapp.base.vocabulary import DraftStatus, ReviewState, Scope
@@ -21,7 +20,6 @@ from webapp.drafts import agreement, confirmations, editing, publishing, reviews
 from webapp.oauth.guard import Caller, acting_agent, authenticate, current_caller, require_scope
 from webapp.records import drafts
 from webapp.records.content import draft_input, model
-from webapp.records.drafts import Draft
 from webapp.records.forms import FormRow
 from webapp.web.wakeups import wakeups
 
@@ -58,7 +56,7 @@ ANSWERED = frozenset({ReviewState.RETURNED, ReviewState.DISCARDED})  # ended wit
 class DraftState(NamedTuple):
     """A draft, its form, and the state of its review."""
 
-    draft: Draft
+    draft: drafts.Draft
     form: FormRow | None
     state: ReviewState
 
@@ -68,7 +66,7 @@ def create_draft(
     changes: model.DraftUpdate,
     repeatable: editing.Repeatable | None = None,
     agent_note: str | None = None,
-) -> Draft:
+) -> drafts.Draft:
     """Store a draft with `editing.create_draft`; a repeat uses no quota."""
     draft = editing.create_draft(
         caller.account_id,
@@ -89,7 +87,7 @@ def update_draft(
     changes: model.DraftUpdate,
     expected_revision: int | None = None,
     agent_note: str | None = None,
-) -> Draft:
+) -> drafts.Draft:
     """Change a draft with `editing.update_draft`, and wake its waits."""
     draft = editing.update_draft(
         caller.account_id,
@@ -125,7 +123,7 @@ def publish_draft(caller: Caller, draft_id: str) -> publishing.Published:
 
 def wait_for_draft(
     draft_id: str, seconds: int, *, review_alone: bool = False
-) -> Waited[DraftState]:
+) -> waiting.Waited[DraftState]:
     """Return a settled draft at once, others when their revision or review state changes.
 
     review_alone    ignore revisions; accept discarded drafts, and count them and those that were
@@ -147,7 +145,7 @@ def wait_for_draft(
         changed = now.draft.revision != before.draft.revision
         return now.state != before.state or (changed and not review_alone)
 
-    return wait_for(
+    return waiting.wait_for(
         draft_id,
         read,
         lambda now: now.state in settled,
@@ -204,7 +202,7 @@ def publish_service_draft(draft_id: str) -> Response:
 @require_scope(Scope.FORMS_WRITE)
 def get_service_draft(draft_id: str) -> Response:
     """getServiceDraft, an extension: the draft, and whether its creator confirmed it."""
-    waited = wait_for_draft(draft_id, wait_seconds("the creator"))
+    waited = wait_for_draft(draft_id, waiting.wait_seconds("the creator"))
     draft, form, state = waited.seen
     confirmation = CONFIRMATIONS.get(state, "current")
     headers = {"Askback-Confirmation": confirmation} | waited.retry_header
@@ -215,14 +213,14 @@ def get_service_draft(draft_id: str) -> Response:
 @require_scope(Scope.FORMS_WRITE)
 def get_service_draft_review(draft_id: str) -> Response:
     """getServiceDraftReview, an extension: the review, with the creator's note and changes."""
-    waited = wait_for_draft(draft_id, wait_seconds("the creator"), review_alone=True)
+    waited = wait_for_draft(draft_id, waiting.wait_seconds("the creator"), review_alone=True)
     draft, _, state = waited.seen
     body = wire.draft_review(draft, state, bodies.review_url(draft_id))
     return _answer(draft, body, headers=waited.retry_header)
 
 
 def _answer(
-    draft: Draft,
+    draft: drafts.Draft,
     body: object,
     status: HTTPStatus = HTTPStatus.OK,
     headers: dict[str, str] | None = None,

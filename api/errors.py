@@ -8,20 +8,18 @@ from flask import Blueprint, Response, g, request
 from flask_limiter import RateLimitExceeded
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
-from api.bodies import draft_location, json_answer, review_link, review_url
-from api.waiting import WAIT_MAX_SECONDS
+from api import bodies, waiting
 from api.wire.types import Error
 from webapp.base import config, errors
 from webapp.base.database import failures, release_connections
 from webapp.oauth.guard import Unauthenticated
 from webapp.voice.audio_store import AudioStoreUnavailable
-from webapp.web.hosts import UnknownHost
-from webapp.web.limiter import limit_in_words, seconds_to_wait, time_in_words
+from webapp.web import hosts, limiter
 
 log = logging.getLogger(__name__)
 bp = Blueprint("api", __name__, url_prefix="/api")  # of all routes under `{base_url}`
 
-WAIT_BY_REST = f"GET {{address}}?wait={WAIT_MAX_SECONDS}"
+WAIT_BY_REST = f"GET {{address}}?wait={waiting.WAIT_MAX_SECONDS}"
 RECONNECT_SECONDS = 5  # after a stream was refused for lack of room; also in error_codes.toml
 
 
@@ -43,7 +41,7 @@ def outcome(failure: errors.Outcome) -> Response:
     if isinstance(failure, errors.RateLimited):
         headers["Retry-After"] = str(failure.seconds)
     if isinstance(failure, errors.StateConflict) and draft_id:
-        headers["Link"] = review_link(draft_id)
+        headers["Link"] = bodies.review_link(draft_id)
     return _answer(error_fields(failure, WAIT_BY_REST), headers)
 
 
@@ -58,7 +56,7 @@ def http_problem(error: HTTPException) -> Response:
             "Use a method that the Allow header names.",
             {"Allow": ", ".join(sorted(error.valid_methods or ()))},
         )
-    if isinstance(error, UnknownHost):
+    if isinstance(error, hosts.UnknownHost):
         return error_answer(
             errors.ErrorCode.VALIDATION_FAILED,
             f"Host: {error.description}",
@@ -107,7 +105,7 @@ def error_answer(
 
 
 def _answer(fields: Error, headers: dict[str, str] | None = None) -> Response:
-    return json_answer(fields, cast(errors.ErrorCode, fields["code"]).status, headers)
+    return bodies.json_answer(fields, cast(errors.ErrorCode, fields["code"]).status, headers)
 
 
 def error_fields(failure: errors.Outcome, wait: str) -> Error:
@@ -117,8 +115,8 @@ def error_fields(failure: errors.Outcome, wait: str) -> Error:
     """
     resolution = failure.resolution
     if isinstance(failure, errors.NotConfirmed):  # a full stop would be read as part of the address
-        page = review_url(failure.draft_id)
-        call = wait.format(address=draft_location(failure.draft_id))
+        page = bodies.review_url(failure.draft_id)
+        call = wait.format(address=bodies.draft_location(failure.draft_id))
         resolution += f" The review page is {page} and {call} waits until it is confirmed."
     of_field = isinstance(failure, errors.StateConflict) and failure.field
     message = f"{failure.field}: {failure.message}" if of_field else failure.message
@@ -135,12 +133,13 @@ def four_fields(code: errors.ErrorCode, message: str, resolution: str) -> Error:
 
 def rate_limited(error: RateLimitExceeded) -> errors.RateLimited:
     """Convert the limiter's refusal to an expected failure."""
-    return too_many(f"Too many write operations: {limit_in_words(error)}.", seconds_to_wait(error))
+    message = f"Too many write operations: {limiter.limit_in_words(error)}."
+    return too_many(message, limiter.seconds_to_wait(error))
 
 
 def too_many(message: str, seconds: int) -> errors.RateLimited:
     """Return the refusal of a request that may be sent again after `seconds`."""
-    resolution = f"Send the same request again in {time_in_words(seconds)}."
+    resolution = f"Send the same request again in {limiter.time_in_words(seconds)}."
     return errors.RateLimited(message, resolution, seconds)
 
 

@@ -15,8 +15,7 @@ from api.mcp.protocol import INVALID_PARAMS, INVALID_REQUEST, Call, Json, RpcErr
 from api.mcp.tools import drafts, forms, table
 from webapp.base import config, errors
 from webapp.oauth.guard import Unauthenticated, authenticate, require_scopes
-from webapp.web.hosts import UnknownHost
-from webapp.web.request_kind import accepts
+from webapp.web import hosts, request_kind
 
 MCP_BODY_MAX_BYTES = 1024 * 1024  # several times what a tool accepts
 JSON, EVENT_STREAM = "application/json", "text/event-stream"
@@ -49,7 +48,7 @@ def http_problem(error: HTTPException) -> Response:
     """Answer a refusal by the router or the HTTP layer; a wrong host or origin comes first."""
     status = HTTPStatus(error.code or HTTPStatus.BAD_REQUEST)
     message, headers = f"{status.phrase}.", {}
-    if isinstance(error, UnknownHost):
+    if isinstance(error, hosts.UnknownHost):
         status, message = HTTPStatus.FORBIDDEN, f"Host: {error.description}"
     elif protocol.is_refused():
         status = HTTPStatus.FORBIDDEN
@@ -74,7 +73,7 @@ def router_refusal(error: HTTPException) -> Response:
 
 def respond(body: Json, status: HTTPStatus = HTTPStatus.OK) -> Response:
     """Answer with a JSON-RPC body, or a stream of one event if the client accepts no JSON."""
-    streamed = status is HTTPStatus.OK and not accepts(JSON)
+    streamed = status is HTTPStatus.OK and not request_kind.accepts(JSON)
     sent = protocol.encoded(body)
     if streamed:
         sent = b"event: message\ndata: %b\n\n" % sent
@@ -222,7 +221,7 @@ def _message() -> protocol.Message:
     if not (is_json_in_utf_8() and is_uncompressed()):
         other = "The body is not uncompressed application/json in UTF-8, by its headers."
         raise _invalid(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, other)
-    if not (accepts(JSON) or accepts(EVENT_STREAM)):
+    if not (request_kind.accepts(JSON) or request_kind.accepts(EVENT_STREAM)):
         neither = f"The Accept header admits neither {JSON} nor {EVENT_STREAM}."
         raise _invalid(HTTPStatus.NOT_ACCEPTABLE, neither)
     try:

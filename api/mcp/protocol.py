@@ -19,8 +19,7 @@ from webapp.base.config import Settings, settings
 from webapp.base.config_readers import is_loopback, origin
 from webapp.oauth.guard import Caller
 from webapp.records.content.draft_input import ONE_QUESTION_RULE
-from webapp.web.assets import asset
-from webapp.web.hosts import origin_under
+from webapp.web import assets, hosts
 
 bp = Blueprint("mcp", __name__, url_prefix="/mcp/app")
 
@@ -219,9 +218,9 @@ def server_info(protocol: str) -> Json:
         return {name: value for name, value in SERVER_INFO.items() if name != "title"}
     if protocol == "2025-06-18":
         return SERVER_INFO
-    origin = origin_under(request.host)
+    origin = hosts.origin_under(request.host)
     icons = [
-        {"src": origin + asset(name), "mimeType": kind, "sizes": [size]}
+        {"src": origin + assets.asset(name), "mimeType": kind, "sizes": [size]}
         for name, (kind, size) in ICONS.items()
     ]
     return {**SERVER_INFO, "websiteUrl": origin, "icons": icons}
