@@ -23,12 +23,10 @@ class Waited(NamedTuple, Generic[T]):
 
     @property
     def retry_header(self) -> dict[str, str]:
-        """The header Retry-After if no slot was free, else none."""
         return {"Retry-After": str(RETRY_SECONDS)} if self.no_slot else {}
 
     @property
     def retry_field(self) -> dict[str, int]:
-        """The field `retryAfterMs` of a tool's result if no slot was free, else none."""
         return {"retryAfterMs": RETRY_SECONDS * 1000} if self.no_slot else {}
 
 

@@ -54,12 +54,10 @@ class Operation:
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """The parameters of the path, then the others."""
         return *PATH_ID.findall(self.path), *self.others
 
     @cached_property
     def codes(self) -> dict[HTTPStatus, tuple[ErrorCode, ...]]:
-        """The error codes by their statuses."""
         of = DESCRIBED["codes"]
         causes = (*self.others, *PATH_ID.findall(self.path), self.method, "always")
         named = [*(of["body"] if self.takes else ()), *self.refuses]

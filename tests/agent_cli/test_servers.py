@@ -8,8 +8,8 @@ from click.testing import CliRunner
 
 from tests.raw_receiver import raw_receiver
 from webapp.agent_cli.commands import main
+from webapp.agent_cli.connections import call
 from webapp.agent_cli.exits import Exit, Stopped, server_address
-from webapp.agent_cli.http_client import call
 from webapp.base.data_folder import lock_folder
 
 

@@ -10,9 +10,9 @@ from urllib.parse import quote
 
 from httpx2 import Response
 
-from webapp.agent_cli.connections import access_token
+from webapp.agent_cli import connections
+from webapp.agent_cli.connections import CALL_SECONDS, call, fields_of, text_of
 from webapp.agent_cli.exits import Deadline, Exit, NotNow, Stopped, called_as, tell
-from webapp.agent_cli.http_client import CALL_SECONDS, call, fields_of, retry_after, text_of
 from webapp.agent_cli.progress import Progress
 
 DONE = frozenset({200, 201})
@@ -50,7 +50,7 @@ class Api:
         url, refused = f"{self._server}/api{path}", ""
         while True:
             try:
-                token = access_token(self._server, refused=refused)
+                token = connections.access_token(self._server, refused=refused)
                 headers["Authorization"] = f"Bearer {token}"
                 reply = call(method, url, headers=headers, content=content, seconds=seconds)
             except NotNow as reason:
@@ -183,7 +183,7 @@ def _is_settled(api: Api, path: str) -> bool:
     """
     seconds = min(WAIT_MAX_SECONDS, int(api.deadline.left()))
     reply = api.call("GET", f"{path}/review?wait={seconds}", seconds=seconds + CALL_SECONDS)
-    if (busy := retry_after(reply)) is not None:  # the server has no slot for another wait
+    if (busy := connections.retry_after(reply)) is not None:  # no slot for another wait
         api.deadline.pause(busy)
     review = fields_of(reply)
     state, note = review.get("state"), review.get("note")

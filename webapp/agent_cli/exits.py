@@ -95,7 +95,6 @@ class Deadline:
         self.failures = 0  # in a row
 
     def left(self) -> float:
-        """Return the seconds left, never less than 0."""
         return max(0.0, self._ends - time.monotonic())
 
     def pause(self, seconds: float) -> None:

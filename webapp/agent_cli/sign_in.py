@@ -15,9 +15,8 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from webapp.agent_cli import connections
-from webapp.agent_cli.connections import Connection
+from webapp.agent_cli.connections import Connection, call, fields_of, reason_of, text_of
 from webapp.agent_cli.exits import Exit, NotNow, Stopped, tell
-from webapp.agent_cli.http_client import call, fields_of, reason_of, text_of
 
 SCOPES = "forms:read responses:read forms:write offline_access"
 REDIRECT = "http://127.0.0.1/callback"  # with any port (RFC 8252 section 7.3)
