@@ -11,8 +11,7 @@ from werkzeug.exceptions import RequestEntityTooLarge
 
 from api.wire.types import parse_since
 from webapp.base.config import settings
-from webapp.base.errors import ErrorCode, InvalidInput, sent
-from webapp.records.content.model import wrong_field
+from webapp.base.errors import ErrorCode, InvalidInput, sent, wrong_field
 
 API_BODY_MAX_BYTES = 256 * 1024  # limits all questions of a draft together
 

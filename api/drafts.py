@@ -36,7 +36,7 @@ def sent_note() -> str | None:
     with suppress(UnicodeDecodeError):
         if _ENCODED.fullmatch(header):
             return drafts.clean_note(unquote_to_bytes(header).decode(), HEADER, by_agent=True)
-    raise model.wrong_field(
+    raise errors.wrong_field(
         HEADER,
         "is not percent-encoded UTF-8",
         "Encode the note as encodeURIComponent of JavaScript does, or send none.",
@@ -238,7 +238,7 @@ def _repeatable(client_id: str) -> editing.Repeatable | None:
     if not 0 < len(key) <= most:
         problem = f"has {len(key)} characters; 1 to {most} are allowed"
         resolution = "Send a random key, for example a UUID, or none."
-        raise model.wrong_field("Idempotency-Key", problem, resolution)
+        raise errors.wrong_field("Idempotency-Key", problem, resolution)
     return editing.Repeatable(client_id, key, hashlib.sha256(bodies.read_body()).hexdigest())
 
 

@@ -6,8 +6,7 @@ from typing import Generic, NamedTuple, TypeVar
 from flask import request
 
 from webapp.base.database import release_connections
-from webapp.base.errors import sent
-from webapp.records.content.model import wrong_field
+from webapp.base.errors import sent, wrong_field
 from webapp.web.wakeups import RETRY_SECONDS, NoSlot, wakeups
 
 WAIT_MAX_SECONDS = 25  # below the idle timeouts of proxies

@@ -14,7 +14,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 from typing_extensions import TypedDict
 
-from webapp.base.errors import ErrorCode, InvalidInput, sent
+from webapp.base.errors import ErrorCode, InvalidInput, sent, wrong_field
 
 Moment = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
 Uri = Annotated[str, Field(json_schema_extra={"format": "uri"})]
@@ -112,10 +112,9 @@ def _second(seconds: int) -> str:
 
 
 def _invalid(text: str, field: str) -> InvalidInput:
-    return InvalidInput(
-        ErrorCode.INVALID_SINCE,
-        f"{field}: is {sent(text)}; an RFC 3339 date-time with an offset is needed.",
+    problem = f"is {sent(text)}; an RFC 3339 date-time with an offset is needed"
+    remedy = (
         "Send the nextSince of an earlier result unchanged, as 2026-11-21T10:40:00.123Z; "
-        "leave since out as long as nextSince is null.",
-        field=field,
+        "leave since out as long as nextSince is null."
     )
+    return wrong_field(field, problem, remedy, ErrorCode.INVALID_SINCE)

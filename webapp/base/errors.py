@@ -150,6 +150,13 @@ class InvalidInput(Outcome):
     """The request itself is wrong (400)."""
 
 
+def wrong_field(
+    field: str, problem: str, resolution: str, code: ErrorCode = ErrorCode.VALIDATION_FAILED
+) -> InvalidInput:
+    """Return the refusal of a field, which the message names."""
+    return InvalidInput(code, f"{field}: {problem}.", resolution, field=field)
+
+
 class RateLimited(Outcome):
     """The client exceeded a rate limit (429); `seconds` says how long to wait."""
 

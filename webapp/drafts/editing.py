@@ -248,7 +248,7 @@ def _created_before(account_id: str, repeatable: Repeatable, now: datetime) -> d
 
 def _key_reused(how: str, resolution: str) -> errors.InvalidInput:
     code = errors.ErrorCode.IDEMPOTENCY_KEY_REUSED
-    return model.wrong_field("Idempotency-Key", f"was used {how}", resolution, code)
+    return errors.wrong_field("Idempotency-Key", f"was used {how}", resolution, code)
 
 
 def _create_once(

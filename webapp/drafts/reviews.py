@@ -11,13 +11,14 @@ from typing import Any, NamedTuple
 from sqlalchemy import bindparam, func, or_, select
 
 from webapp.base.database import among, db, read_rows, write_transaction
+from webapp.base.errors import wrong_field
 from webapp.base.vocabulary import DraftStatus, ReviewState
 from webapp.drafts.confirmations import is_current
 from webapp.drafts.revisions import find_last_by_agent
 from webapp.records import drafts
 from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
 from webapp.records.content.diff import Kind, compare
-from webapp.records.content.model import DRAFT_SETTINGS, QuestionRow, wrong_field
+from webapp.records.content.model import DRAFT_SETTINGS, QuestionRow
 from webapp.records.forms import Form
 
 

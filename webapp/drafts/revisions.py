@@ -186,7 +186,7 @@ def _questions(
         rows[place] = cast(model.QuestionRow, {k: v for k, v in changed.items() if v is not None})
     if len(rows) > QUESTIONS_MAX:
         problem = f"at most {QUESTIONS_MAX} questions"
-        raise model.wrong_field("questions", problem, "Remove another question first.")
+        raise errors.wrong_field("questions", problem, "Remove another question first.")
     return rows
 
 

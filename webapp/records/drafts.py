@@ -8,8 +8,8 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
 from webapp.base import database, vocabulary
-from webapp.base.errors import ErrorCode, NotFound, StateConflict, refused_character
-from webapp.records.content.model import Content, DraftUpdate, wrong_field
+from webapp.base.errors import ErrorCode, NotFound, StateConflict, refused_character, wrong_field
+from webapp.records.content.model import Content, DraftUpdate
 
 AGENT_NOTE_MAX_CHARS = 300  # half a sentence next to a change, and some room
 CREATOR_NOTE_MAX_CHARS = 500  # why a draft is sent back or discarded

@@ -24,7 +24,6 @@ from webapp.base.vocabulary import Scope
 from webapp.drafts.agent_tokens import AgentTokenInput
 from webapp.oauth import connections, guard
 from webapp.records import forms
-from webapp.records.content.model import wrong_field
 from webapp.records.responses import completed, cursor, models, recordings
 from webapp.voice.audio_store import AudioStoreUnavailable, audio_store
 
@@ -201,7 +200,7 @@ def watch_ask(call: Call, given: WatchArguments) -> responses.WaitedResponses:
     if len(ids) != 1:
         problem = "exactly one of formId and askId is needed"
         remedy = "Send the id of the published form as formId, and no askId."
-        raise wrong_field("formId", problem, remedy)
+        raise errors.wrong_field("formId", problem, remedy)
     return _waited(call, cast(str, ids.pop()), given, cursor.has_answer_after)
 
 

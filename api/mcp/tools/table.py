@@ -20,11 +20,10 @@ from api.rate_limits import count_nothing
 from api.waiting import WAIT_MAX_SECONDS
 from api.wire.types import SchemaGenerator
 from webapp.base.database.failures import may_run_again
-from webapp.base.errors import ErrorCode, InputModel, Outcome, parse_input
+from webapp.base.errors import ErrorCode, InputModel, Outcome, parse_input, wrong_field
 from webapp.base.vocabulary import Scope
 from webapp.oauth.guard import Unauthenticated
 from webapp.records.content.draft_input import STORABLE, whole_number
-from webapp.records.content.model import wrong_field
 
 WAIT_BY_TOOL = f"get_form_draft with its draftId and timeoutSeconds {WAIT_MAX_SECONDS}"
 

@@ -6,7 +6,7 @@ from typing import Annotated, cast
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, StrictStr, Tag
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
-from webapp.base.errors import InputModel, field_names, parse_input, sent
+from webapp.base.errors import InputModel, field_names, parse_input, sent, wrong_field
 from webapp.base.vocabulary import FollowUpCondition, FollowUpMode, ResponseLimit, ResponseMode
 from webapp.records.content import model as content
 
@@ -213,7 +213,7 @@ def _question_rows(questions: list[str | Question]) -> list[content.QuestionRow]
         if key and ids.count(key) > 1:
             problem = f"is {sent(key)}, as another question of this form has it"
             resolution = "Give each question its own id, or leave ids out."
-            raise content.wrong_field(f"questions[{position}].id", problem, resolution)
+            raise wrong_field(f"questions[{position}].id", problem, resolution)
     return rows
 
 

@@ -9,7 +9,7 @@ from sqlalchemy import JSON, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from webapp.base import database, vocabulary
-from webapp.base.errors import ErrorCode, InvalidInput, path_of
+from webapp.base.errors import ErrorCode, path_of, wrong_field
 from webapp.base.text import in_one_line
 
 FOLLOW_UPS_MAX = 50  # contract
@@ -186,13 +186,6 @@ def clean_reason(text: str) -> str | None:
         problem = f"has {len(reason)} characters; at most {REASON_MAX_CHARS} are allowed"
         raise wrong_field("reason", problem, "Say it in one short sentence.")
     return reason or None
-
-
-def wrong_field(
-    field: str, problem: str, resolution: str, code: ErrorCode = ErrorCode.VALIDATION_FAILED
-) -> InvalidInput:
-    """Return the refusal of a field, which the message names."""
-    return InvalidInput(code, f"{field}: {problem}.", resolution, field=field)
 
 
 def about_minutes(scripted: int, most: int) -> int:
