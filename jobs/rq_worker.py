@@ -47,10 +47,9 @@ def work_until(app: Flask, ended: threading.Event, name: str) -> None:
     while not ended.is_set():
         try:
             with app.app_context():
-                client = wake_up_queue(name).client(seconds=WORKER_TTL)
                 worker = ThreadWorker(
                     [name],
-                    connection=client,
+                    connection=wake_up_queue(name).client(seconds=WORKER_TTL),
                     worker_ttl=WORKER_TTL,
                     serializer=JSONSerializer,
                 )

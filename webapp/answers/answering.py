@@ -387,10 +387,9 @@ def _is_unchanged(
     current = state.answered.get(answer.question_id)
     if current is None or state.form.status is not FormStatus.PUBLISHED:
         return False
-    found = database.read_rows(_CURRENT, answer=current)
-    if not found:
+    row = next(iter(database.read_rows(_CURRENT, answer=current)), None)
+    if row is None:
         return False
-    row = found[0]
     same_recording = (row.recording_id or "") == answer.recording_id
     untouched = blank and answer.recording_id and not answer.answer_text.strip()
     if same_recording and (untouched or row.answer_text == answer.answer_text):
