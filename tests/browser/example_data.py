@@ -18,8 +18,8 @@ from tests.followups.example_form import FRIDGE, make_followed
 from tests.voice.example_form import MILK, TOLD, make_spoken
 from webapp.answers import answering, trash
 from webapp.answers.answering import Signs
-from webapp.answers.deleted_responses import delete_automated, delete_response
 from webapp.answers.reading import mark_all_read
+from webapp.answers.trash import delete_automated, delete_response
 from webapp.base.database import db, new_id, to_millis, utc_now
 from webapp.base.vocabulary import ClientKind, RevokedReason, Scope, TokenKind
 from webapp.drafts import confirmations, editing, form_settings, publishing, reviews, revisions

@@ -15,7 +15,7 @@ from tests.event_factories import make_agent_token, make_subscription
 from tests.factories import make_account, make_answer, make_draft, make_form, make_response
 from tests.races.threads import KEY, Call, answer, send, skip, withdraw
 from tests.voice.factories import make_recording, make_voice_form
-from webapp.answers.deleted_responses import delete_response
+from webapp.answers.trash import delete_response
 from webapp.base.database import db, on_sqlite, utc_now
 from webapp.drafts.confirmations import confirm_draft
 from webapp.drafts.publishing import confirm_and_publish, publish_draft

@@ -15,13 +15,13 @@ from tests.factories import make_account, make_answer, make_form, make_response
 from tests.races.test_crash_points import run_cut
 from tests.races.threads import KEY, Call, allowed, by_creator, rows, send, together, withdraw
 from tests.voice.factories import make_recording, make_voice_form
-from webapp.answers.deleted_responses import (
+from webapp.answers.late_transcripts import conclude
+from webapp.answers.trash import (
     delete_response,
     list_deletions,
     purge_deleted_responses,
     undo_deletion,
 )
-from webapp.answers.late_transcripts import conclude
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import TranscriptState
 from webapp.records.forms import get_form

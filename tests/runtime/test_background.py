@@ -12,7 +12,7 @@ from sqlalchemy import func, select
 from tests.factories import make_account, make_form, make_response
 from tests.services import wait_until
 from webapp.answers import trash
-from webapp.answers.deleted_responses import delete_response
+from webapp.answers.trash import delete_response
 from webapp.app import background
 from webapp.app.background import background_work
 from webapp.base.database import db, utc_now

@@ -20,7 +20,7 @@ from tests.factories import make_account, make_form, make_response
 from tests.runtime.installations import Installation, next_version
 from tests.services import postgresql_database
 from tests.voice.factories import make_recording
-from webapp.answers.deleted_responses import delete_response
+from webapp.answers.trash import delete_response
 from webapp.base.data_folder import lock_folder
 from webapp.base.database import db, utc_now
 from webapp.records.responses.models import ResponseSession

@@ -12,8 +12,8 @@ from tests.factories import make_account, make_answer, make_follow_up, make_form
 from tests.oauth.flow import EMAIL, Flow, enter, register
 from tests.voice.factories import make_recording
 from webapp.answers import trash
-from webapp.answers.deleted_responses import delete_response
 from webapp.answers.device_transfer import create_transfer_link
+from webapp.answers.trash import delete_response
 from webapp.base.database import db, utc_now
 from webapp.drafts import editing, form_settings, reviews, revisions
 from webapp.drafts.editing import Repeatable

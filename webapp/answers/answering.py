@@ -8,8 +8,8 @@ from sqlalchemy import Connection, String, bindparam, select, type_coerce
 from sqlalchemy.exc import IntegrityError
 
 from webapp.answers import answer_statements as statements, session as sessions
-from webapp.answers.deleted_responses import delete_sessions
 from webapp.answers.session import LockedSession, QuestionNumber, RespondentSession, Step
+from webapp.answers.trash import delete_sessions
 from webapp.base import database
 from webapp.base.config import settings
 from webapp.base.database.prepared_statements import all_rows, run

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from flask import Flask
 
-from webapp.answers import deleted_responses, device_transfer, trash
+from webapp.answers import device_transfer, trash
 from webapp.base.config import Settings, settings
 from webapp.base.data_folder import empty_spool
 from webapp.base.database import utc_now
@@ -63,7 +63,7 @@ def erase_spooled(_now: datetime) -> Iterator[int]:
 
 
 WORK: Work = {
-    DELETE_SECONDS: (deleted_responses.purge_deleted_responses,),
+    DELETE_SECONDS: (trash.purge_deleted_responses,),
     # recordings in deleted forms and accounts must be gone within a minute, too
     ERASE_SECONDS: (trash.purge_deleted, account_deletion.purge_deleted_accounts),
     PURGE_SECONDS: (

@@ -14,7 +14,7 @@ from tests.browser.test_accessibility import problems
 from tests.factories import make_answer, make_form, make_response
 from tests.voice.audio_files import recording as sound
 from tests.voice.factories import make_stored_answer, make_voice_form
-from webapp.answers.deleted_responses import purge_deleted_responses
+from webapp.answers.trash import purge_deleted_responses
 from webapp.base.database import utc_now
 from webapp.base.vocabulary import TranscriptState
 

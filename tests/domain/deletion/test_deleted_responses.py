@@ -17,7 +17,7 @@ from tests.factories import (
     make_response,
 )
 from tests.voice.factories import make_recording, make_spoken_answer, make_voice_form
-from webapp.answers import deleted_responses as deletions, results
+from webapp.answers import results, trash as deletions
 from webapp.answers.answering import complete_response
 from webapp.answers.export import read_answers, read_people
 from webapp.answers.reading import get_response

@@ -15,9 +15,9 @@ from tests.factories import (
     make_response,
 )
 from webapp.answers import reading
-from webapp.answers.deleted_responses import delete_response
 from webapp.answers.reading import first_answers, follow_ups_of, get_response
 from webapp.answers.results import Filters, find_answers, newest_answers
+from webapp.answers.trash import delete_response
 from webapp.base.database import db, utc_now
 from webapp.base.text import token_hash
 from webapp.records import forms

@@ -14,7 +14,7 @@ from tests.pages.creator.test_results import links
 from tests.pages.creator_client import Creator, hidden, plain
 from tests.pages.respondent_client import arrive
 from webapp.answers import answering
-from webapp.answers.deleted_responses import purge_deleted_responses
+from webapp.answers.trash import purge_deleted_responses
 from webapp.base.database import db, utc_now
 from webapp.base.text import token_hash
 from webapp.records.responses.models import ResponseSession

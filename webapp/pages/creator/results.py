@@ -15,7 +15,7 @@ from flask.typing import ResponseReturnValue
 
 from api.wire.forms import share_url
 from jobs.queue import hand_over_recordings
-from webapp.answers import deleted_responses, reading, results
+from webapp.answers import reading, results, trash
 from webapp.answers.export import recordings_of
 from webapp.answers.results import HiddenResponses, ShownAnswer, read_hidden
 from webapp.base.config import settings
@@ -208,7 +208,7 @@ def show(form_id: str, session_id: str) -> ResponseReturnValue:
         recordings=recordings_of(response.person.answers, with_transcripts=True),
         transcriber=settings().transcriber_host,
         now_millis=to_millis(utc_now()),
-        undo_seconds=deleted_responses.RESPONSE_UNDO_SECONDS,
+        undo_seconds=trash.RESPONSE_UNDO_SECONDS,
     )
 
 
@@ -233,7 +233,7 @@ def mark_all_read(form_id: str) -> ResponseReturnValue:
 @bp.post("/people/<session_id>/delete")
 def delete(form_id: str, session_id: str) -> ResponseReturnValue:
     """Delete one response; the list of responses offers to undo it."""
-    deleted_responses.delete_response(creator_id(), form_id, session_id, **acting())
+    trash.delete_response(creator_id(), form_id, session_id, **acting())
     return go_to(url_for("results.by_person", form_id=form_id, deleted=1))
 
 
@@ -244,22 +244,22 @@ def ask_automated(form_id: str) -> ResponseReturnValue:
     return render_template(
         "deleted_responses/automated.html",
         form=form,
-        count=deleted_responses.count_automated(form.id),
-        undo_seconds=deleted_responses.RESPONSE_UNDO_SECONDS,
+        count=trash.count_automated(form.id),
+        undo_seconds=trash.RESPONSE_UNDO_SECONDS,
     )
 
 
 @bp.post("/automated/delete")
 def delete_automated(form_id: str) -> ResponseReturnValue:
     """Delete all responses that look automated; the list of responses offers to undo it."""
-    deleted_responses.delete_automated(creator_id(), form_id, **acting())
+    trash.delete_automated(creator_id(), form_id, **acting())
     return go_to(url_for("results.by_person", form_id=form_id, deleted=1))
 
 
 @bp.post("/deletions/<deletion_id>/undo")
 def undo(form_id: str, deletion_id: str) -> ResponseReturnValue:
     """Undo a deletion and show the restored responses; say so if nothing can be undone."""
-    undone = deleted_responses.undo_deletion(creator_id(), form_id, deletion_id, **acting())
+    undone = trash.undo_deletion(creator_id(), form_id, deletion_id, **acting())
     if undone and undone.session_id:
         person = undone.session_id
         return go_to(url_for("results.show", form_id=form_id, session_id=person))
@@ -281,13 +281,13 @@ def _deletion_notes(form_id: str) -> dict[str, Any]:
 
     `has_automated` is true if some responses look automated and are not being deleted.
     """
-    found = deleted_responses.list_deletions(form_id)
+    found = trash.list_deletions(form_id)
     all_deleted = any(each.session_id is None for each in found)
     return {
         "deletions": found,
         "deletion_state": "-".join(f"{each.id[-6:]}{each.begun:d}" for each in found),
-        "undo_seconds": deleted_responses.RESPONSE_UNDO_SECONDS,
-        "has_automated": not all_deleted and deleted_responses.has_automated(form_id),
+        "undo_seconds": trash.RESPONSE_UNDO_SECONDS,
+        "has_automated": not all_deleted and trash.has_automated(form_id),
         "just_deleted": "deleted" in request.args,
         "nothing_to_undo": "undone" in request.args,
     }
