@@ -297,13 +297,13 @@ RECIPES: dict[str, Recipe] = {
     "respond.skip": respondent_page("/q/2/skip", "answered"),
     "respond.withdraw": respondent_page("/withdraw", "sent"),
     "respond.withdraw_now": respondent_page("/withdraw/now", "sent"),
-    "responses.delete": page("/forms/{}/delete", "response"),
-    "responses.delete_automated": page("/forms/{}/automated/delete", "form_with_response"),
-    "responses.mark_all_read": seen_page(
+    "results.delete": page("/forms/{}/delete", "response"),
+    "results.delete_automated": page("/forms/{}/automated/delete", "form_with_response"),
+    "results.mark_all_read": seen_page(
         "/forms/{}/read", "form_with_response", "/forms/{}", "stamp"
     ),
-    "responses.mark_read": seen_page("/forms/{}/read", "response", "/forms/{}", "stamp"),
-    "responses.undo": page("/forms/{}/undo", "deletion"),
+    "results.mark_read": seen_page("/forms/{}/read", "response", "/forms/{}", "stamp"),
+    "results.undo": page("/forms/{}/undo", "deletion"),
     "results.try_again": page("/forms/{}/try-again", "failed_transcript"),
     "sign_in.accept_invite": visitor("/join/{}", email="new@example.com", name="New"),
     "sign_in.sign_in": visitor("/login", email="ann@example.com"),

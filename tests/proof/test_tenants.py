@@ -71,7 +71,7 @@ SIGNED = {"mcp.get_recording"}  # whose address names one object and a connectio
 NO_OBJECT = {"asset"} | routes_of(
     about="show show_privacy",
     account="change_details change_password change_picture remove_picture show_picture delete"
-    " show_deletion show_farewell end_other_browsers",
+    " show_deletion end_other_browsers",
     agent_tokens="revoke_all",
     api="create_service_draft openapi",
     connections="disconnect_all",
@@ -80,7 +80,8 @@ NO_OBJECT = {"asset"} | routes_of(
     health="healthz readyz",
     inbox="ask_new write",
     oauth="authorization_server protected_resource register revoke token",
-    sign_in="accept_invite show_invite show_sign_in sign_in sign_out sign_out_everywhere",
+    sign_in="accept_invite show_farewell show_invite show_sign_in sign_in"
+    " sign_out sign_out_everywhere",
     site="choose_theme security_txt",
 )
 PUBLIC_LINK = "share_token"

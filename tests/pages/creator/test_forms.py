@@ -30,10 +30,10 @@ def test_the_share_page_gives_link_code_and_a_mail_without_markup(ann: Creator) 
 
 def test_without_a_session_every_page_of_a_creator_leads_to_the_sign_in_page(app: Flask) -> None:
     of_creators = {"account", "agreements", "agent_tokens", "confirm", "connections", "deliveries"}
-    of_creators |= {"drafts", "exports", "forms", "inbox", "questions", "responses", "results"}
+    of_creators |= {"drafts", "exports", "forms", "inbox", "questions", "results"}
     for rule in app.url_map.iter_rules():
         blueprint = rule.endpoint.partition(".")[0]
-        if blueprint not in of_creators | {"trial"} or rule.endpoint == "account.show_farewell":
+        if blueprint not in of_creators | {"trial"}:
             continue
         values = dict.fromkeys(rule.arguments, "x") | {"position": 1, "number": 1}
         values |= {"part": "title", "kind": "svg", "name": "export.csv", "page": "voice"}
