@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from flask import Response, request, url_for
-from flask.typing import ResponseReturnValue
 
 from webapp.base.errors import ErrorCode, InvalidInput
 from webapp.base.vocabulary import FollowUpAuthor, FollowUpCondition
@@ -63,7 +62,7 @@ class Opened:
 
 
 @bp.get("")
-def show(draft_id: str) -> ResponseReturnValue:
+def show(draft_id: str) -> Response:
     """Show the list without an editor; focus the question after which a new one was begun."""
     draft = drafts.get_draft(creator_id(), draft_id)
     begun_at = _position(draft, _after())
@@ -72,7 +71,7 @@ def show(draft_id: str) -> ResponseReturnValue:
 
 
 @bp.get("/row")
-def show_row(draft_id: str) -> ResponseReturnValue:
+def show_row(draft_id: str) -> Response:
     """Show one question without its editor; nothing if it was removed meanwhile."""
     draft = drafts.get_draft(creator_id(), draft_id)
     position = _position(draft, request.args.get("question", ""))
@@ -82,46 +81,40 @@ def show_row(draft_id: str) -> ResponseReturnValue:
     return draft_view.shown(draft, WITH_PREVIEW, "questions", rows=ROW, opened=None, **at)
 
 
-@bp.get("/new")
-def write(draft_id: str) -> ResponseReturnValue:
-    """Show the list with an editor for a new question, `after` another one or at the end."""
-    draft = drafts.get_draft(creator_id(), draft_id)
-    return _editing(draft, _opened(draft, 0))
-
-
+@bp.get("/new", endpoint="write")
 @bp.get("/<int(min=1):position>/edit")
-def edit(draft_id: str, position: int) -> ResponseReturnValue:
-    """Show the editor of one question; `?follow_up=` is the number of the follow-up to focus."""
+def edit(draft_id: str, position: int = 0) -> Response:
+    """Show the editor of one question, or of a new one `after` another or at the end.
+
+    `?follow_up=` is the number of the follow-up to focus.
+    """
     draft = drafts.get_draft(creator_id(), draft_id)
     writes = min(max(request.args.get("follow_up", 0, type=int), 0), PREPARED_MAX)
     return _editing(draft, replace(_opened(draft, position), writes=writes))
 
 
 @bp.get("/<int(min=1):position>/remove")
-def ask_removal(draft_id: str, position: int) -> ResponseReturnValue:
+def ask_removal(draft_id: str, position: int) -> Response:
     """Ask before removing one question."""
     draft = drafts.get_draft(creator_id(), draft_id)
     opened = _opened(draft, position)
     return _editing(draft, replace(opened, leaving=opened.position > 0))
 
 
-@bp.post("")
-def add(draft_id: str) -> ResponseReturnValue:
-    """Add a question, `after` another one or at the end."""
-    draft = drafts.get_draft(creator_id(), draft_id)
-    return _rearranged(draft, 0) or _save_words(draft, 0, LIST)
-
-
+@bp.post("", endpoint="add")
 @bp.post("/<int(min=1):position>")
-def save(draft_id: str, position: int) -> ResponseReturnValue:
-    """Save the question under its id; if it was removed meanwhile, add it at the end."""
+def save(draft_id: str, position: int = 0) -> Response:
+    """Save the question under its id, or add it, `after` another one or at the end.
+
+    A question that was removed meanwhile is added at the end.
+    """
     draft = drafts.get_draft(creator_id(), draft_id)
     place = _named(draft, position)
-    return _rearranged(draft, place) or _save_words(draft, place, ROW)
+    return _rearranged(draft, place) or _save_words(draft, place, ROW if position else LIST)
 
 
 @bp.post("/<int(min=1):position>/remove")
-def remove(draft_id: str, position: int) -> ResponseReturnValue:
+def remove(draft_id: str, position: int) -> Response:
     """Remove one question."""
     draft = drafts.get_draft(creator_id(), draft_id)
     place = _named(draft_view.as_posted_from(draft), position)
@@ -130,7 +123,7 @@ def remove(draft_id: str, position: int) -> ResponseReturnValue:
 
 
 @bp.post("/<int(min=1):position>/position")
-def move(draft_id: str, position: int) -> ResponseReturnValue:
+def move(draft_id: str, position: int) -> Response:
     """Move the question to position `to`."""
     draft = drafts.get_draft(creator_id(), draft_id)
     count = len(draft.questions)

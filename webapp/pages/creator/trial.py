@@ -5,7 +5,6 @@ from dataclasses import asdict
 from http import HTTPStatus
 
 from flask import Response, abort, render_template, request, url_for
-from flask.typing import ResponseReturnValue
 from itsdangerous import BadData
 from itsdangerous.url_safe import URLSafeSerializer
 from limits import parse_many
@@ -130,16 +129,16 @@ bp = creator_blueprint("trial", "/drafts/<draft_id>/try", limits_writes=False)
 
 @bp.get("", endpoint="begin")
 @bp.post("")
-def go_on(draft_id: str) -> ResponseReturnValue:
+def go_on(draft_id: str) -> Response:
     """Show the first question, or answer, skip or leave one and show the next step."""
     draft = drafts.get_draft(creator_id(), draft_id)
     if not draft.questions:
         return go_to(url_for("drafts.review", draft_id=draft.id))
-    if request.method != "POST":
-        return _page(draft, _new_trial(draft), FIRST)
-    trial = read_carried(request.form.get("carried", ""), draft)
+    is_answer = request.method == "POST"
+    trial = read_carried(request.form.get("carried", ""), draft) if is_answer else None
     if trial is None:
-        return _page(draft, _new_trial(draft), FIRST, has_changed=True)
+        new = Trial(_agreement(draft).writer.follow_up_writer)
+        return _page(draft, new, FIRST, has_changed=is_answer)
     step = _posted_step(trial, draft)
     if step is None:  # posted from the end page, which can open any question
         return _page(draft, trial, _posted_place("open"))
@@ -165,10 +164,6 @@ def _gone_on(draft: Draft, trial: Trial, step: Step) -> Response:
     require_room(answered, draft)
     decided = decide(answered, draft, step)
     return _page(draft, decided, trials.steps_of(decided, draft).next_place(step.place))
-
-
-def _new_trial(draft: Draft) -> Trial:
-    return Trial(_agreement(draft).writer.follow_up_writer)
 
 
 def _agreement(draft: Draft) -> agreement.Agreement:
