@@ -4,6 +4,7 @@ import json
 import logging
 import math
 import re
+from contextlib import suppress
 from http import HTTPStatus
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -60,13 +61,12 @@ def next_page() -> str:
 
 def own_page(address: str) -> str:
     """Return the path and query of an address on this site, "" for any other address."""
-    try:
+    with suppress(ValueError):
         parts = urlsplit(address)
-    except ValueError:
-        return ""
-    query = quoted_query(parts.query)
-    path = parts._replace(scheme="", netloc="", query=query, fragment="").geturl()
-    return path if parts.netloc == request.host and is_own_path(path) else ""
+        query = quoted_query(parts.query)
+        path = parts._replace(scheme="", netloc="", query=query, fragment="").geturl()
+        return path if parts.netloc == request.host and is_own_path(path) else ""
+    return ""
 
 
 def is_own_path(path: str) -> bool:

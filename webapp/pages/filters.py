@@ -113,25 +113,24 @@ def excerpt(text: str) -> str:
     return f"… {words}" if words else f"…\N{WORD JOINER}{tail}"
 
 
-def moment(at: datetime, *, now: datetime | None = None) -> Markup:
+def moment(at: datetime) -> Markup:
     """Return a `<time>` such as "5 min ago"; a date and time if `at` is before yesterday."""
-    now = now or datetime.now(UTC)
-    ago = _relative_time(at, now)
-    return clock_time(at, now=now) if ago is None else _time(at, "ago", "", ago)
+    ago = _relative_time(at, datetime.now(UTC))
+    return clock_time(at) if ago is None else _time(at, "ago", "", ago)
 
 
-def clock_time(at: datetime, *, now: datetime | None = None) -> Markup:
+def clock_time(at: datetime) -> Markup:
     """Return a `<time>` with day and time in UTC; a script converts it to the local time zone.
 
     The text and `data-clock` include the year unless it is the current one.
     """
-    year = _year_shown(at, now)
+    year = _year_shown(at)
     return _time(at, "clock", year, _in_utc(at, "yMMMd" if year else "MMMd"))
 
 
-def calendar_day(at: datetime, *, now: datetime | None = None) -> Markup:
+def calendar_day(at: datetime) -> Markup:
     """Return a `<time>` with the day in UTC, without the time of day."""
-    year = _year_shown(at, now)
+    year = _year_shown(at)
     return _time(at, "day", year, _written(at, "yMMMd" if year else "MMMd"))
 
 
@@ -195,10 +194,9 @@ def _locale() -> Locale:
     return Locale("en", "GB") if own is None or own.language == "en" else own
 
 
-def _year_shown(at: datetime, now: datetime | None) -> str:
+def _year_shown(at: datetime) -> str:
     """Return the `year` option of JavaScript's date formats, "" to omit the year."""
-    this = (now or datetime.now(UTC)).astimezone(UTC).year
-    return "" if at.astimezone(UTC).year == this else "numeric"
+    return "" if at.astimezone(UTC).year == datetime.now(UTC).year else "numeric"
 
 
 def _relative_time(at: datetime, now: datetime) -> str | None:

@@ -6,7 +6,6 @@ from itertools import groupby
 from operator import attrgetter
 
 from flask import Blueprint, Response, render_template, request, session
-from flask.typing import ResponseReturnValue
 from flask_login import current_user, logout_user
 from sqlalchemy import select
 
@@ -37,11 +36,9 @@ bp.before_request(require_creator)
 @bp.get(PAGE)
 def show(refusal: InvalidInput | None = None) -> str:
     """Show the account page; `?saved=` names the part that was just changed."""
-    shown = ("name", "organisation", "accent")
     return render_template(
         "account/show.html",
         refusal=refusal,
-        given={name: request.form.get(name, getattr(current_user, name)) for name in shown},
         accents=models.ACCENTS,
         languages=models.CREATOR_LANGUAGES,
         browsers=browser_sessions.list_sessions(creator_id(), now=utc_now()),
@@ -49,7 +46,7 @@ def show(refusal: InvalidInput | None = None) -> str:
 
 
 @bp.post("/account/details")
-def change_details() -> ResponseReturnValue:
+def change_details() -> Response | tuple[str, int]:
     """Save the name, organisation, colour and language."""
     form = request.form
     name, language = form.get("name", ""), form.get("language", current_user.language)
@@ -63,7 +60,7 @@ def change_details() -> ResponseReturnValue:
 
 @bp.post("/account/picture")
 @limit_writes
-def change_picture() -> ResponseReturnValue:
+def change_picture() -> Response | tuple[str, int]:
     """Set the account's picture: a posted file, decoded and encoded again."""
     file = request.files.get("picture")
     if file:
@@ -79,7 +76,7 @@ def change_picture() -> ResponseReturnValue:
 
 
 @bp.post("/account/picture/remove")
-def remove_picture() -> ResponseReturnValue:
+def remove_picture() -> Response:
     """Remove the account's picture."""
     form_settings.set_picture(creator_id(), b"")
     return go_to(f"{PAGE}?saved=picture")
@@ -93,7 +90,7 @@ def show_picture(digest: str) -> Response:
 
 @bp.post("/account/password")
 @sign_in.limited_tries(audit.AuditKind.PASSWORD_CHANGED)
-def change_password() -> ResponseReturnValue:
+def change_password() -> Response | tuple[str, int]:
     """Set a new password; only this browser stays signed in."""
     given = request.form.get("current", ""), request.form.get("password", "")
     try:
@@ -120,7 +117,7 @@ def show_deletion(refusal: InvalidInput | None = None) -> str:
 
 @bp.post("/account/delete")
 @sign_in.limited_tries(audit.AuditKind.ACCOUNT_DELETED)
-def delete() -> ResponseReturnValue:
+def delete() -> Response | tuple[str, int]:
     """Delete the account; requires the password, unless this browser signed in recently."""
     try:
         sign_in.require_own_password(audit.AuditKind.ACCOUNT_DELETED)
