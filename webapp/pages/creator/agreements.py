@@ -5,7 +5,6 @@ from http import HTTPStatus
 
 from babel import Locale
 from flask import Response, render_template, request, url_for
-from flask.typing import ResponseReturnValue
 from flask_login import current_user
 
 from webapp.answers.session import most_asked_with
@@ -77,7 +76,7 @@ def _languages() -> list[tuple[str, str]]:
 
 
 @bp.get("/<any(voice, 'follow-ups'):page>")
-def ask(form_id: str, page: str) -> ResponseReturnValue:
+def ask(form_id: str, page: str) -> Response | str:
     """Show the agreed and current terms for one part; redirect to the settings if equal."""
     form, (part, template) = forms.get_form(creator_id(), form_id), PAGES[page]
     agreed, here = agreement.agreement_of(form), offered().used_by(form)
@@ -88,7 +87,7 @@ def ask(form_id: str, page: str) -> ResponseReturnValue:
 
 @bp.post("/voice", endpoint="agree_to_voice")
 @bp.post("/follow-ups", endpoint="agree_to_writer")
-def agree(form_id: str) -> ResponseReturnValue:
+def agree(form_id: str) -> Response | tuple[str, int]:
     """Agree to the terms that the page showed: for spoken answers, or the follow-up writer."""
     page = request.path.rpartition("/")[2]
     part, template = PAGES[page]
@@ -102,7 +101,7 @@ def agree(form_id: str) -> ResponseReturnValue:
 
 
 @bp.post("/voice/language")
-def choose_language(form_id: str) -> ResponseReturnValue:
+def choose_language(form_id: str) -> Response:
     """Set the language that respondents are expected to speak; an empty choice clears it."""
     chosen = request.form.get("language", "")
     form_settings.set_spoken_language(creator_id(), form_id, chosen)

@@ -7,7 +7,6 @@ from http import HTTPStatus
 from typing import Any
 
 from flask import Response, render_template, request, url_for
-from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import Forbidden
 
 from webapp.base.database.failures import STORAGE_FAILURES
@@ -38,7 +37,7 @@ for failure in STORAGE_FAILURES:
 
 
 @bp.get("")
-def ask(draft_id: str) -> ResponseReturnValue:
+def ask(draft_id: str) -> Response | str:
     """Show the form as respondents will see it and explain confirming, or list missing parts."""
     draft = drafts.get_draft(creator_id(), draft_id)
     if draft.status is DraftStatus.PUBLISHED:
@@ -48,7 +47,7 @@ def ask(draft_id: str) -> ResponseReturnValue:
 
 @bp.post("")
 @limit_publishes
-def confirm(draft_id: str) -> ResponseReturnValue:
+def confirm(draft_id: str) -> Response:
     """Confirm the revision and hash that the page showed; publish, unless `then` is `agent`."""
     account, revision = creator_id(), fields.revision()
     given: dict[str, Any] = {

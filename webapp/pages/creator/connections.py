@@ -7,7 +7,6 @@ from http import HTTPStatus
 from typing import NamedTuple
 
 from flask import Response, make_response, render_template, request, url_for
-from flask.typing import ResponseReturnValue
 
 from webapp.base.config import settings
 from webapp.base.database import from_millis, to_millis, utc_now
@@ -87,7 +86,7 @@ def show_connections() -> str:
 
 
 @bp.get("/progress")
-def show_progress() -> ResponseReturnValue:
+def show_progress() -> Response:
     """Show the progress of a new agent below the guide; 204 while its state equals `have`.
 
     A connection made while the page is open also appears in the list of connections.
@@ -134,7 +133,7 @@ def decide_address(callback_id: str) -> Response:
 
 
 @bp.post("/<grant_id>/trust")
-def let_publish(grant_id: str) -> ResponseReturnValue:
+def let_publish(grant_id: str) -> Response | str:
     """Set whether the agent's publish counts as the creator's confirmation."""
     allowed = "trust" in request.form
     connection = connections.let_publish(creator_id(), grant_id, allowed=allowed, **acting())
@@ -179,7 +178,7 @@ def show_new(refusal: InvalidInput | None = None) -> str:
     deduct_when=lambda response: response.status_code == HTTPStatus.SEE_OTHER,
 )
 @sign_in.limited_tries(AuditKind.AGENT_TOKEN_MADE)
-def make() -> ResponseReturnValue:
+def make() -> Response | tuple[str, int]:
     """Make a token, and redirect to the page that shows it, so a reload makes no second one."""
     label, form_id = fields.typed("label"), request.form.get("form", "")
     try:

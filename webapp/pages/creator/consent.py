@@ -8,7 +8,6 @@ from typing import cast
 
 from authlib.oauth2 import OAuth2Error
 from flask import Blueprint, Response, render_template, request
-from flask.typing import ResponseReturnValue
 from flask_login import current_user, logout_user
 
 from webapp.base.config import settings
@@ -92,7 +91,7 @@ def check_request() -> Response | None:
 @bp.get(AUTHORIZE)
 @bp.get(f"{AUTHORIZE}/api", strict_slashes=False)
 @bp.get(f"{AUTHORIZE}/mcp/app", strict_slashes=False)
-def authorize() -> ResponseReturnValue:
+def authorize() -> Response | tuple[str, int]:
     """Ask the creator, after sign-in; without a session, fetch no client metadata document."""
     return _consent_page(_asked_grant())
 
@@ -100,7 +99,7 @@ def authorize() -> ResponseReturnValue:
 @bp.post(AUTHORIZE)
 @bp.post(f"{AUTHORIZE}/api", strict_slashes=False)
 @bp.post(f"{AUTHORIZE}/mcp/app", strict_slashes=False)
-def decide() -> ResponseReturnValue:
+def decide() -> Response | tuple[str, int]:
     """Redirect to the client with a code, or with access_denied, as the creator decided."""
     if request.form.get("allow") == "switch":
         end_session(current_user.get_id(), now=utc_now(), by=request_audit.creator())

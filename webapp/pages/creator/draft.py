@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any, cast
 
 from flask import Response, render_template, request, url_for
-from flask.typing import ResponseReturnValue
 
 from webapp.base.database import db, utc_now
 from webapp.base.errors import ErrorCode, InvalidInput, StateConflict
@@ -30,7 +29,7 @@ bp = creator_blueprint("drafts", "/drafts/<draft_id>")
 
 
 @bp.get("")
-def review(draft_id: str) -> ResponseReturnValue:
+def review(draft_id: str) -> Response | str:
     """Show the whole draft, and store its first view: later changes are marked as new."""
     draft = drafts.get_draft(creator_id(), draft_id)
     if draft.status is DraftStatus.PUBLISHED:
@@ -49,7 +48,7 @@ def review(draft_id: str) -> ResponseReturnValue:
 
 
 @bp.post("/seen")
-def mark_seen(draft_id: str) -> ResponseReturnValue:
+def mark_seen(draft_id: str) -> Response:
     """Mark the changes up to the revision that the page showed as read."""
     revisions.mark_seen(creator_id(), draft_id, fields.revision(), now=utc_now())
     draft = drafts.get_draft(creator_id(), draft_id)
@@ -57,7 +56,7 @@ def mark_seen(draft_id: str) -> ResponseReturnValue:
 
 
 @bp.get("/<any(title, reason, goal, context, preview, return):part>")
-def show_part(draft_id: str, part: str) -> ResponseReturnValue:
+def show_part(draft_id: str, part: str) -> Response:
     """Show one part for reading, with the focus on the link that opens its editor.
 
     The preview shows question `?preview=`; `?turned=` is the direction to it, `back` or `next`.
@@ -67,7 +66,7 @@ def show_part(draft_id: str, part: str) -> ResponseReturnValue:
 
 
 @bp.get("/<any(title, reason, goal, context):part>/edit")
-def edit_text(draft_id: str, part: str) -> ResponseReturnValue:
+def edit_text(draft_id: str, part: str) -> Response:
     """Show the editor of one text."""
     draft = drafts.get_draft(creator_id(), draft_id)
     return draft_view.edited(
@@ -80,7 +79,7 @@ def edit_text(draft_id: str, part: str) -> ResponseReturnValue:
 
 
 @bp.post("/<any(title, reason, goal, context):part>")
-def save_text(draft_id: str, part: str) -> ResponseReturnValue:
+def save_text(draft_id: str, part: str) -> Response:
     """Save one text; the change applies to the revision that the page showed."""
     draft = drafts.get_draft(creator_id(), draft_id)
     text = fields.typed("text")
@@ -100,7 +99,7 @@ def save_text(draft_id: str, part: str) -> ResponseReturnValue:
 
 
 @bp.post("/settings")
-def save_settings(draft_id: str) -> ResponseReturnValue:
+def save_settings(draft_id: str) -> Response:
     """Save all settings; the change applies to the revision that the page showed.
 
     For *Smart* without private context, the error includes a field to write it.
@@ -156,7 +155,7 @@ REVISIONS_SHOWN = 20
 
 
 @bp.get("/history")
-def show_history(draft_id: str) -> ResponseReturnValue:
+def show_history(draft_id: str) -> str:
     """Show revisions and confirmations, newest first; `?before=` is the last revision shown."""
     draft = drafts.get_draft(creator_id(), draft_id)
     found = revisions.list_revisions(
@@ -176,13 +175,13 @@ def show_history(draft_id: str) -> ResponseReturnValue:
 
 
 @bp.post("/restore")
-def restore(draft_id: str) -> ResponseReturnValue:
+def restore(draft_id: str) -> Response:
     """Restore the content of revision `to` as a new revision."""
     return _go_back(draft_id, lambda draft: revisions.back_to(draft, fields.revision("to")))
 
 
 @bp.post("/changes/<key>/put-back")
-def put_back(draft_id: str, key: str) -> ResponseReturnValue:
+def put_back(draft_id: str, key: str) -> Response:
     """Undo one of the changes that the page listed; `since` is the revision it compared with."""
     return _go_back(
         draft_id, lambda draft: revisions.put_back(draft, fields.revision("since"), key)
@@ -190,7 +189,7 @@ def put_back(draft_id: str, key: str) -> ResponseReturnValue:
 
 
 @bp.post("/changes/<key>/accept")
-def accept(draft_id: str, key: str) -> ResponseReturnValue:
+def accept(draft_id: str, key: str) -> Response:
     """Mark one change as read; `focus` is the position of its question, 0 for no question."""
     at = {"revision": fields.revision(), "since": fields.revision("since")}
     draft = drafts.get_draft(creator_id(), draft_id)
@@ -202,13 +201,13 @@ def accept(draft_id: str, key: str) -> ResponseReturnValue:
 
 
 @bp.get("/now")
-def now(draft_id: str) -> ResponseReturnValue:
+def now(draft_id: str) -> Response:
     """Show the page at the current revision; open editors stay."""
     return draft_view.whole(drafts.get_draft(creator_id(), draft_id), focus="changes")
 
 
 @bp.get("/rev")
-def tell_changes(draft_id: str) -> ResponseReturnValue:
+def tell_changes(draft_id: str) -> Response:
     """Show a notice of a new revision, or that the draft was sent back or kept meanwhile.
 
     204 if the page shows this state (`have`) or such a notice (`notified`).
@@ -257,7 +256,7 @@ def _refused(draft: Draft, problem: InvalidInput | StateConflict) -> Response:
 
 
 @bp.get("/return/edit")
-def write_return(draft_id: str) -> ResponseReturnValue:
+def write_return(draft_id: str) -> Response:
     """Show the form for sending back, with a general note and one for each question."""
     draft = drafts.get_draft(creator_id(), draft_id)
     if draft.status is DraftStatus.PUBLISHED:
@@ -266,7 +265,7 @@ def write_return(draft_id: str) -> ResponseReturnValue:
 
 
 @bp.post("/return")
-def send_back(draft_id: str) -> ResponseReturnValue:
+def send_back(draft_id: str) -> Response:
     """Send the revision that the page showed back to its agent."""
     account, revision, act = creator_id(), fields.revision(), acting()
     try:
@@ -288,7 +287,7 @@ def send_back(draft_id: str) -> ResponseReturnValue:
 
 
 @bp.post("/keep")
-def keep(draft_id: str) -> ResponseReturnValue:
+def keep(draft_id: str) -> Response:
     """Keep a draft that was sent back, and redirect to the page with the button."""
     reviews.keep_draft(creator_id(), draft_id, **acting())
     wakeups().notify(draft_id)

@@ -8,7 +8,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from flask import Response, render_template, request, url_for
-from flask.typing import ResponseReturnValue
 
 from api.wire.forms import share_url
 from webapp.answers import trash
@@ -45,7 +44,7 @@ def form_entries(found: list[FormSummaryRow], unread: Counter[str]) -> list[dict
 
 
 @bp.get("")
-def show_all() -> ResponseReturnValue:
+def show_all() -> str:
     """Show all forms of the creator: those that take answers, then the others, newest first."""
     listed = forms.list_forms(creator_id())
     return render_template(
@@ -74,7 +73,7 @@ def share(form_id: str, refusal: InvalidInput | None = None) -> str:
 
 
 @bp.post("/<form_id>/embedding")
-def allow_embedding(form_id: str) -> ResponseReturnValue:
+def allow_embedding(form_id: str) -> Response | tuple[str, int]:
     """Set the websites that may embed the form in a frame; an empty list allows none."""
     try:
         form_settings.allow_embedding(creator_id(), form_id, request.form.get("origins", ""))
@@ -84,7 +83,7 @@ def allow_embedding(form_id: str) -> ResponseReturnValue:
 
 
 @bp.get("/<form_id>/code.<any(svg, png):kind>")
-def download_code(form_id: str, kind: str) -> ResponseReturnValue:
+def download_code(form_id: str, kind: str) -> Response:
     """Download the QR code of the link."""
     form = forms.get_form(creator_id(), form_id)
     body = BytesIO()
@@ -97,7 +96,7 @@ def download_code(form_id: str, kind: str) -> ResponseReturnValue:
 
 @bp.post("/<form_id>/close", endpoint="close")
 @bp.post("/<form_id>/reopen", endpoint="reopen")
-def close_or_reopen(form_id: str) -> ResponseReturnValue:
+def close_or_reopen(form_id: str) -> Response:
     """Close the form to new answers, or reopen it."""
     closes = request.path.endswith("/close")
     (forms.close_form if closes else forms.reopen_form)(creator_id(), form_id, **acting())
@@ -106,7 +105,7 @@ def close_or_reopen(form_id: str) -> ResponseReturnValue:
 
 
 @bp.get("/trash")
-def show_trash() -> ResponseReturnValue:
+def show_trash() -> str:
     """Show the forms that can be restored, most recently deleted first."""
     deleted = trash.list_deleted_forms(creator_id(), now=utc_now())
     just_deleted = request.args.get("deleted")
@@ -120,13 +119,13 @@ def show_trash() -> ResponseReturnValue:
 
 
 @bp.get("/<form_id>/delete")
-def ask_deletion(form_id: str) -> ResponseReturnValue:
+def ask_deletion(form_id: str) -> str:
     """Ask before deleting the form."""
     return render_template("forms/delete.html", form=forms.get_form(creator_id(), form_id))
 
 
 @bp.post("/<form_id>/delete")
-def delete(form_id: str) -> ResponseReturnValue:
+def delete(form_id: str) -> Response:
     """Move the form and its answers to the trash; no effect if it is there already."""
     if trash.find_deleted_form(creator_id(), form_id, now=utc_now()) is None:
         trash.delete_form(creator_id(), form_id, **acting())
@@ -134,7 +133,7 @@ def delete(form_id: str) -> ResponseReturnValue:
 
 
 @bp.post("/<form_id>/restore")
-def restore(form_id: str) -> ResponseReturnValue:
+def restore(form_id: str) -> Response:
     """Restore the form from the trash; no effect if it is restored already."""
     if trash.find_deleted_form(creator_id(), form_id, now=utc_now()) is not None:
         trash.restore_form(creator_id(), form_id, **acting())
@@ -143,7 +142,7 @@ def restore(form_id: str) -> ResponseReturnValue:
 
 
 @bp.get("/<form_id>/erase")
-def ask_erase(form_id: str) -> ResponseReturnValue:
+def ask_erase(form_id: str) -> Response | str:
     """Ask before erasing; redirect to the form if it was restored meanwhile."""
     form = trash.find_deleted_form(creator_id(), form_id, now=utc_now())
     if form is not None:
@@ -153,7 +152,7 @@ def ask_erase(form_id: str) -> ResponseReturnValue:
 
 
 @bp.post("/<form_id>/erase")
-def erase(form_id: str) -> ResponseReturnValue:
+def erase(form_id: str) -> Response:
     """Erase the form from the trash, for good."""
     trash.erase_form(creator_id(), form_id, **acting())
     return go_to(url_for("forms.show_trash", erased=1))
@@ -161,7 +160,7 @@ def erase(form_id: str) -> ResponseReturnValue:
 
 @bp.post("/<form_id>/copy")
 @limit_new_drafts
-def copy(form_id: str) -> ResponseReturnValue:
+def copy(form_id: str) -> Response:
     """Create a draft with the content of the form, which stays unchanged."""
     content = snapshot(forms.get_form(creator_id(), form_id))
     title = f"Copy of {content['title']}"

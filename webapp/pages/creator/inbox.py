@@ -8,7 +8,6 @@ from http import HTTPStatus
 from typing import NamedTuple, TypeAlias
 
 from flask import Response, render_template, request, url_for
-from flask.typing import ResponseReturnValue
 
 from webapp.answers import trash
 from webapp.answers.reading import count_unread
@@ -93,7 +92,7 @@ bp = creator_blueprint("inbox", "/drafts")
 
 
 @bp.get("")
-def show() -> ResponseReturnValue:
+def show() -> Response:
     """Show the drafts by section, and the newest live forms.
 
     `?v=` is the state that an open page shows: 204 if nothing has changed.
@@ -126,7 +125,7 @@ def show() -> ResponseReturnValue:
 
 
 @bp.get("/waiting")
-def count() -> ResponseReturnValue:
+def count() -> Response:
     """Show the number of waiting drafts in the site header; 204 if it equals `have`."""
     waiting = connections.count_waiting(creator_id(), now=utc_now())
     if request.args.get("have") == str(waiting):
@@ -135,14 +134,14 @@ def count() -> ResponseReturnValue:
 
 
 @bp.get("/new")
-def ask_new() -> ResponseReturnValue:
+def ask_new() -> str:
     """Show the page with the button for a new draft; a GET creates none."""
     return render_template("inbox/new.html")
 
 
 @bp.post("/new")
 @limit_new_drafts
-def write() -> ResponseReturnValue:
+def write() -> Response:
     """Create an empty draft, and redirect to its page with the title editor open."""
     account, now = creator_id(), utc_now()
     draft = editing.create_draft(account, DraftUpdate(), author=None, now=now)
@@ -157,7 +156,7 @@ def choose(message: str = "") -> str:
 
 
 @bp.post("/tidy")
-def discard_chosen() -> ResponseReturnValue:
+def discard_chosen() -> Response | tuple[str, int]:
     """Discard the chosen drafts; the inbox offers to restore them."""
     act = acting()
     chosen = [draft_id for draft_id in request.form.getlist("draft") if "\0" not in draft_id]
@@ -170,7 +169,7 @@ def discard_chosen() -> ResponseReturnValue:
 
 
 @bp.post("/<draft_id>/discard")
-def discard(draft_id: str) -> ResponseReturnValue:
+def discard(draft_id: str) -> Response:
     """Discard one draft; the inbox offers to restore it."""
     act = acting()
     trash.discard_draft(creator_id(), draft_id, **act)
@@ -178,7 +177,7 @@ def discard(draft_id: str) -> ResponseReturnValue:
 
 
 @bp.post("/take-back")
-def take_back() -> ResponseReturnValue:
+def take_back() -> Response:
     """Restore the drafts that were discarded at the moment `at`."""
     at = fields.millis("at")
     count = trash.restore(creator_id(), from_millis(at), **acting()) if at else 0

@@ -10,8 +10,7 @@ from datetime import date
 from itertools import chain
 from typing import Any, NamedTuple
 
-from flask import abort, render_template, request, url_for
-from flask.typing import ResponseReturnValue
+from flask import Response, abort, render_template, request, url_for
 
 from api.wire.forms import share_url
 from jobs.queue import hand_over_recordings
@@ -91,7 +90,7 @@ def get_shown_form(form_id: str) -> tuple[FormRow, HiddenResponses]:
 
 
 @bp.get("")
-def by_question(form_id: str) -> ResponseReturnValue:
+def by_question(form_id: str) -> Response | str:
     """Show the newest answers to each question, or all answers that match the filters."""
     form, hidden = get_shown_form(form_id)
     choice = _read_choice()
@@ -108,7 +107,7 @@ def by_question(form_id: str) -> ResponseReturnValue:
 
 
 @bp.get("/questions/<int:number>")
-def one_question(form_id: str, number: int) -> ResponseReturnValue:
+def one_question(form_id: str, number: int) -> Response:
     """Show the answers to question `number`, from 1, that are older than the stamp `before`."""
     form, hidden = get_shown_form(form_id)
     if not 1 <= number <= len(form.questions):
@@ -127,7 +126,7 @@ def one_question(form_id: str, number: int) -> ResponseReturnValue:
 
 
 @bp.get("/people")
-def by_person(form_id: str) -> ResponseReturnValue:
+def by_person(form_id: str) -> Response:
     """Show the respondents that match the filters with their answers, newest first."""
     form, hidden = get_shown_form(form_id)
     choice = _read_choice()
@@ -146,7 +145,7 @@ def by_person(form_id: str) -> ResponseReturnValue:
 
 
 @bp.get("/new")
-def new_answers(form_id: str) -> ResponseReturnValue:
+def new_answers(form_id: str) -> Response:
     """Show the number of answers after the stamp `since`; 204 if none came after `seen`."""
     last_stamp = forms.get_form(creator_id(), form_id).last_stamp
     since = fields.millis("since") or last_stamp
@@ -165,7 +164,7 @@ def new_answers(form_id: str) -> ResponseReturnValue:
 
 
 @bp.post("/people/<session_id>/attachments/<attachment_id>/try-again")
-def try_again(form_id: str, session_id: str, attachment_id: str) -> ResponseReturnValue:
+def try_again(form_id: str, session_id: str, attachment_id: str) -> Response:
     """Retry a failed transcription, and go back to the response."""
     host, now = settings().transcriber_host, utc_now()
     transcripts.try_again(creator_id(), form_id, attachment_id, transcriber=host, now=now)
@@ -174,7 +173,7 @@ def try_again(form_id: str, session_id: str, attachment_id: str) -> ResponseRetu
 
 
 @bp.get("/settings")
-def show_settings(form_id: str) -> ResponseReturnValue:
+def show_settings(form_id: str) -> str:
     """Show the published content and settings, read-only."""
     form, hidden = get_shown_form(form_id)
     return render_template(
@@ -186,7 +185,7 @@ def show_settings(form_id: str) -> ResponseReturnValue:
 
 
 @bp.get("/unread")
-def show_next(form_id: str) -> ResponseReturnValue:
+def show_next(form_id: str) -> Response:
     """Redirect to the newest unread response, or to the newest."""
     form = forms.get_form(creator_id(), form_id)
     session_id = reading.newest_response(form)
@@ -196,7 +195,7 @@ def show_next(form_id: str) -> ResponseReturnValue:
 
 
 @bp.get("/people/<session_id>")
-def show(form_id: str, session_id: str) -> ResponseReturnValue:
+def show(form_id: str, session_id: str) -> str:
     """Show all answers of one person."""
     form = forms.get_form(creator_id(), form_id)
     response = reading.get_response(form, session_id)
@@ -213,7 +212,7 @@ def show(form_id: str, session_id: str) -> ResponseReturnValue:
 
 
 @bp.post("/people/<session_id>/read")
-def mark_read(form_id: str, session_id: str) -> ResponseReturnValue:
+def mark_read(form_id: str, session_id: str) -> Response:
     """Mark this response as read; without htmx, redirect to the next unread one."""
     account = creator_id()
     reading.mark_read(account, form_id, session_id, fields.millis("stamp"))
@@ -224,21 +223,21 @@ def mark_read(form_id: str, session_id: str) -> ResponseReturnValue:
 
 
 @bp.post("/read")
-def mark_all_read(form_id: str) -> ResponseReturnValue:
+def mark_all_read(form_id: str) -> Response:
     """Mark every response up to the posted stamp as read."""
     reading.mark_all_read(creator_id(), form_id, fields.millis("stamp"))
     return go_to(url_for("results.by_question", form_id=form_id))
 
 
 @bp.post("/people/<session_id>/delete")
-def delete(form_id: str, session_id: str) -> ResponseReturnValue:
+def delete(form_id: str, session_id: str) -> Response:
     """Delete one response; the list of responses offers to undo it."""
     trash.delete_response(creator_id(), form_id, session_id, **acting())
     return go_to(url_for("results.by_person", form_id=form_id, deleted=1))
 
 
 @bp.get("/automated/delete")
-def ask_automated(form_id: str) -> ResponseReturnValue:
+def ask_automated(form_id: str) -> str:
     """Ask before deleting all responses that look automated, and show their number."""
     form = forms.get_form(creator_id(), form_id)
     return render_template(
@@ -250,14 +249,14 @@ def ask_automated(form_id: str) -> ResponseReturnValue:
 
 
 @bp.post("/automated/delete")
-def delete_automated(form_id: str) -> ResponseReturnValue:
+def delete_automated(form_id: str) -> Response:
     """Delete all responses that look automated; the list of responses offers to undo it."""
     trash.delete_automated(creator_id(), form_id, **acting())
     return go_to(url_for("results.by_person", form_id=form_id, deleted=1))
 
 
 @bp.post("/deletions/<deletion_id>/undo")
-def undo(form_id: str, deletion_id: str) -> ResponseReturnValue:
+def undo(form_id: str, deletion_id: str) -> Response:
     """Undo a deletion and show the restored responses; say so if nothing can be undone."""
     undone = trash.undo_deletion(creator_id(), form_id, deletion_id, **acting())
     if undone and undone.session_id:
@@ -267,7 +266,7 @@ def undo(form_id: str, deletion_id: str) -> ResponseReturnValue:
 
 
 @bp.get("/deletions")
-def show_notes(form_id: str) -> ResponseReturnValue:
+def show_notes(form_id: str) -> Response:
     """Show the notes about deletions; 204 if their state equals the parameter `have`."""
     form = forms.get_form(creator_id(), form_id)
     notes = _deletion_notes(form.id)
@@ -293,7 +292,7 @@ def _deletion_notes(form_id: str) -> dict[str, Any]:
     }
 
 
-def _found(form: FormRow, hidden: HiddenResponses, choice: Choice) -> ResponseReturnValue:
+def _found(form: FormRow, hidden: HiddenResponses, choice: Choice) -> str:
     found = results.find_answers(form.id, choice.filters, before=fields.millis("before") or None)
     shown = reading.first_answers(found.answers)
     answers: dict[str, list[ShownAnswer]] = defaultdict(list)

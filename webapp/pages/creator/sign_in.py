@@ -4,15 +4,14 @@ import hashlib
 import re
 import secrets
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from http import HTTPStatus
-from typing import Any, ParamSpec
+from typing import Any
 
 from flask import Blueprint, Flask, Response, after_this_request, render_template, request, session
-from flask.typing import ResponseReturnValue
 from flask_babel import gettext as _
+from flask_limiter import RouteLimit
 from flask_login import current_user, login_required, login_user, logout_user
 from itsdangerous import BadSignature, URLSafeSerializer
 
@@ -124,7 +123,7 @@ def ask_to_sign_in() -> Response:
 
 
 @bp.get("/login")
-def show_sign_in() -> ResponseReturnValue:
+def show_sign_in() -> Response | str:
     """Show the sign-in form; redirect a creator who is signed in."""
     if current_user.is_authenticated:
         return go_to(errors.next_page())
@@ -160,14 +159,14 @@ OF_STRANGERS = OF_SIGN_IN | {"exempt_when": lambda: known_device() is not None}
 )
 @limiter.limit(lambda: ACCOUNT_TOTAL_RATE, key_func=_account_key, **OF_STRANGERS)
 @limiter.limit(lambda: ADDRESS_RATE, key_func=client_network, **OF_STRANGERS)
-def sign_in() -> ResponseReturnValue:
+def sign_in() -> Response | tuple[str, int]:
     """Sign in; a wrong password and an unknown address get the same answer after the same time."""
     given = request.form.get("email", ""), request.form.get("password", "")
     try:
         account = credentials.find_sign_in(*given)
     except TooBusy:
         page = render_template("account/sign_in.html", refusal="busy")
-        return page, HTTPStatus.SERVICE_UNAVAILABLE, AGAIN
+        return Response(page, HTTPStatus.SERVICE_UNAVAILABLE, AGAIN)
     if account is None or account.disabled_at is not None:
         request_audit.note_failure(AuditKind.SIGN_IN, _tried_account(), **_visiting())
         refusal = "disabled" if account else "wrong"
@@ -208,7 +207,7 @@ def show_invite(token: str, refusal: Outcome | None = None) -> str:
     deduct_when=is_failure,
     on_breach=request_audit.telling_refusals(AuditKind.LINK_USED),
 )
-def accept_invite(token: str) -> ResponseReturnValue:
+def accept_invite(token: str) -> Response | tuple[str, int]:
     """Create the account or set its new password, then sign in."""
     given = {name: request.form.get(name, "") for name in ("email", "name", "password")}
     act = _visiting()
@@ -220,7 +219,7 @@ def accept_invite(token: str) -> ResponseReturnValue:
     except (InvalidInput, StateConflict, TooBusy) as refusal:
         page = show_invite(token, refusal)
         if isinstance(refusal, TooBusy):
-            return page, HTTPStatus.SERVICE_UNAVAILABLE, AGAIN
+            return Response(page, HTTPStatus.SERVICE_UNAVAILABLE, AGAIN)
         return page, HTTPStatus.UNPROCESSABLE_ENTITY
     start_session(account)
     return go_to(errors.HOME)
@@ -274,17 +273,13 @@ def _visiting() -> Acting:
     return Acting(now=utc_now(), by=request_audit.visitor())
 
 
-P = ParamSpec("P")
-View = Callable[P, ResponseReturnValue]
-
-
-def limited_tries(kind: AuditKind) -> Callable[[View[P]], View[P]]:
+def limited_tries(kind: AuditKind) -> RouteLimit:
     """Limit the failed attempts of an account to ACCOUNT_RATE; refusals are audited as `kind`."""
     return limiter.limit(
         lambda: ACCOUNT_RATE,
-        key_func=_own_key,
+        key_func=creator_id,
         deduct_when=is_failure,
-        on_breach=request_audit.telling_refusals(kind, _own_key, by=request_audit.creator),
+        on_breach=request_audit.telling_refusals(kind, creator_id, by=request_audit.creator),
     )
 
 
@@ -307,10 +302,6 @@ def note_wrong_password(kind: AuditKind, refusal: InvalidInput) -> None:
     """Audit the attempt if the refusal is about the field `current`."""
     if refusal.field == "current":
         request_audit.note_failure(kind, creator_id(), **acting())
-
-
-def _own_key() -> str:
-    return str(getattr(current_user, "id", ""))
 
 
 def browser_in_words(user_agent: str) -> str:
