@@ -15,7 +15,7 @@ from webapp.base import database
 from webapp.base.config import Settings
 from webapp.oauth import endpoints as oauth_endpoints
 from webapp.pages import errors, filters
-from webapp.pages.creator import request as creator_request, sign_in
+from webapp.pages.creator import sign_in
 from webapp.pages.public import site
 from webapp.pages.respondent import error_handling, routes as respondent_routes
 from webapp.voice import audio_store
@@ -113,7 +113,6 @@ def create_app(config: Settings) -> Flask:
     def refused(error: HTTPException) -> Response:
         return refusals.get(request_kind.request_kind(), errors.http_problem)(error)
 
-    creator_request.init_app(app)
     pages = {bp: kind for package, kind in PAGES.items() for bp in _blueprints(package)}
     for blueprint, kind in (pages | OTHERS).items():
         request_kind.register(app, blueprint, kind)

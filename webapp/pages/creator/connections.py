@@ -1,6 +1,5 @@
 """The agents of a creator: connections, muting, callback addresses, and agent tokens."""
 
-import re
 from contextlib import suppress
 from datetime import timedelta
 from http import HTTPStatus
@@ -80,7 +79,6 @@ def show_connections() -> str:
         names=connections.agent_names(
             [*(row.token.grant_id for row in tokens), *(row.grant_id for row in addresses)]
         ),
-        guide=settings(),
         progress=agent_progress(to_millis(now)),
     )
 
@@ -181,15 +179,22 @@ def show_new(refusal: InvalidInput | None = None) -> str:
 def make() -> Response | tuple[str, int]:
     """Make a token, and redirect to the page that shows it, so a reload makes no second one."""
     label, form_id = fields.typed("label"), request.form.get("form", "")
+    days, act = fields.number("days", digits=3), acting()
     try:
         sign_in.require_own_password(AuditKind.AGENT_TOKEN_MADE)
         parse_input(agent_tokens.AgentTokenInput, {"label": label})
-        act = acting()
+        if not 1 <= days <= agent_tokens.AGENT_TOKEN_MAX_DAYS:
+            raise InvalidInput(
+                ErrorCode.VALIDATION_FAILED,
+                f"This is no whole number from 1 to {agent_tokens.AGENT_TOKEN_MAX_DAYS}.",
+                "Write how many days the token may be used.",
+                field="days",
+            )
         made = agent_tokens.make_agent_token(
             creator_id(),
             None if form_id == "all" else form_id,
             label=label,
-            expires_at=act["now"] + timedelta(days=_whole_days(fields.typed("days"))),
+            expires_at=act["now"] + timedelta(days=days),
             **act,
         )
     except InvalidInput as refusal:
@@ -214,7 +219,6 @@ def show_made() -> Response:
         token=token,
         found=found,
         example_form=found.form_id or (newest[0].id if newest else "FORM_ID"),
-        api_url=settings().api_url,
     )
     response = make_response(page)
     MADE.delete(response)
@@ -233,14 +237,3 @@ def revoke_all() -> Response:
     """Revoke all tokens, including those that agents made."""
     agent_tokens.revoke_agent_tokens(creator_id(), **acting())
     return go_to(PAGE)
-
-
-def _whole_days(text: str) -> int:
-    if re.fullmatch("[0-9]{1,3}", text) and 1 <= int(text) <= agent_tokens.AGENT_TOKEN_MAX_DAYS:
-        return int(text)
-    raise InvalidInput(
-        ErrorCode.VALIDATION_FAILED,
-        f"This is no whole number from 1 to {agent_tokens.AGENT_TOKEN_MAX_DAYS}.",
-        "Write how many days the token may be used.",
-        field="days",
-    )

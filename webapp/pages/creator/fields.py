@@ -14,12 +14,12 @@ def typed(name: str) -> str:
 
 def revision(name: str = "revision") -> int:
     """Return a revision, posted or in the address; 0, which no draft has, if it is no number."""
-    return _number(name, digits=9)
+    return number(name, digits=9)
 
 
 def millis(name: str) -> int:
     """Return milliseconds since the epoch, posted or in the address; 0 if that is no number."""
-    return _number(name, digits=13)
+    return number(name, digits=13)
 
 
 def asked_position() -> tuple[int, str] | None:
@@ -28,6 +28,7 @@ def asked_position() -> tuple[int, str] | None:
     return (int(found[1]), found[2]) if found else None
 
 
-def _number(name: str, *, digits: int) -> int:
-    text = request.values.get(name, "")
+def number(name: str, *, digits: int) -> int:
+    """Return a whole number of at most so many digits, posted or in the address, or else 0."""
+    text = request.values.get(name, "").strip()
     return int(text) if re.fullmatch(f"[0-9]{{1,{digits}}}", text) else 0

@@ -11,7 +11,6 @@ from flask import Response, render_template, request, url_for
 
 from webapp.answers import trash
 from webapp.answers.reading import count_unread
-from webapp.base.config import settings
 from webapp.base.database import from_millis, to_millis, utc_now
 from webapp.base.errors import InvalidInput
 from webapp.drafts import confirmations, editing, revisions
@@ -24,8 +23,6 @@ from webapp.pages.creator.request import acting, creator_blueprint, creator_id, 
 from webapp.pages.fragments import fragment, go_to, nothing_new, page_or_fragment
 from webapp.records import drafts, forms
 from webapp.records.content.model import DraftUpdate
-from webapp.records.drafts import DraftSummaryRow, clean_note
-from webapp.records.forms import FormSummaryRow
 from webapp.web.wakeups import wakeups
 
 TOGETHER = timedelta(minutes=10)  # drafts that one agent makes within this time form a group
@@ -49,7 +46,7 @@ class Entry(NamedTuple):
     maker  the agent that made the draft
     """
 
-    draft: DraftSummaryRow
+    draft: drafts.DraftSummaryRow
     agent: Agent | None
     maker: Agent | None
     changes: int | None
@@ -74,7 +71,8 @@ def section_of(entry: Entry, confirmed: Container[str], muted: Container[str]) -
 
 def in_groups(entries: Sequence[Entry]) -> list[list[Entry]]:
     """Group drafts that one agent made within ten minutes, in the order of their first entries."""
-    first_of: dict[str, DraftSummaryRow] = {}  # by client: the first draft of its newest group
+    # by client: the first draft of its newest group
+    first_of: dict[str, drafts.DraftSummaryRow] = {}
     group_of: dict[str, str] = {}
     for entry in sorted(entries, key=lambda entry: entry.draft.created_at):
         draft = entry.draft
@@ -118,17 +116,20 @@ def show() -> Response:
         live=form_entries(live, unread),
         state=state,
         discarded=_discarded(),
-        guide=settings(),
         progress=None if live else _progress(entries, sections["waiting"]),
-        restored=request.args.get("restored", 0, type=int),
     )
+
+
+@bp.app_template_global()
+def waiting_count() -> int:
+    """Return the number of drafts that wait for the creator."""
+    return connections.count_waiting(creator_id(), now=utc_now())
 
 
 @bp.get("/waiting")
 def count() -> Response:
     """Show the number of waiting drafts in the site header; 204 if it equals `have`."""
-    waiting = connections.count_waiting(creator_id(), now=utc_now())
-    if request.args.get("have") == str(waiting):
+    if request.args.get("have") == str(waiting_count()):
         return nothing_new()
     return fragment("inbox/_waiting_count.html")
 
@@ -161,7 +162,7 @@ def discard_chosen() -> Response | tuple[str, int]:
     act = acting()
     chosen = [draft_id for draft_id in request.form.getlist("draft") if "\0" not in draft_id]
     try:
-        note = clean_note(fields.typed("note"))
+        note = drafts.clean_note(fields.typed("note"))
     except InvalidInput as problem:
         return choose(in_plain_words(problem)), HTTPStatus.UNPROCESSABLE_ENTITY
     count = trash.discard_drafts(creator_id(), chosen[:CHOSEN_MAX], note=note, **act)
@@ -222,7 +223,7 @@ def _entries() -> list[Entry]:
     ]
 
 
-def _state(sections: Sections, live: list[FormSummaryRow], unread: Counter[str]) -> str:
+def _state(sections: Sections, live: list[forms.FormSummaryRow], unread: Counter[str]) -> str:
     """Return a hash of everything that the page shows, except times."""
     shown = [
         (name, entry.draft.id, entry.draft.revision, entry.draft.returned_at, entry.changes)

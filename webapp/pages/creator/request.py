@@ -5,12 +5,11 @@ from datetime import datetime
 from http import HTTPStatus
 from typing import TypedDict, cast
 
-from flask import Blueprint, Flask, Response, request
+from flask import Blueprint, Response, request
 from flask_limiter import RateLimitExceeded
 from flask_login import current_user, login_required
 
 from webapp.base.database import utc_now
-from webapp.oauth import connections
 from webapp.pages import errors
 from webapp.records.audit import Actor
 from webapp.web import request_audit
@@ -18,11 +17,6 @@ from webapp.web.limiter import limiter
 
 PAGE_WRITES_RATE = "120/minute"  # changes that one account makes through pages
 PAGE_FORMS_RATE = "20/minute;200/day"  # new drafts of one account; separately, publications
-
-
-def init_app(app: Flask) -> None:
-    """Register the template global `waiting_count`."""
-    app.add_template_global(waiting_count, "waiting_count")
 
 
 class Acting(TypedDict):
@@ -98,8 +92,3 @@ limit_publishes = limiter.shared_limit(
     exempt_when=lambda: request.form.get("then") == "agent",
     deduct_when=_is_done,
 )
-
-
-def waiting_count() -> int:
-    """Return the number of drafts that wait for the creator."""
-    return connections.count_waiting(creator_id(), now=utc_now())
