@@ -25,10 +25,7 @@ from webapp.base.database.failures import STORAGE_FAILURES, is_away
 from webapp.base.errors import InvalidInput, NotFound, Outcome, RateLimited, StateConflict, TooBusy
 from webapp.pages.filters import translated
 from webapp.pages.fragments import VARIES_BY, shown_address, typed_text, wants_fragment
-from webapp.web import request_kind
-from webapp.web.hosts import UnknownHost
-from webapp.web.limiter import seconds_to_wait
-from webapp.web.url_converters import current_address, quoted_query
+from webapp.web import hosts, limiter, request_kind, url_converters
 
 HOME = "/drafts"
 RETURN_SECONDS = 3600  # lifetime of the signed `next` parameter
@@ -41,7 +38,7 @@ def login_url() -> str:
     shown = shown_address()
     if shown is None:
         remembered = request.method == "GET" or request.endpoint == "consent.decide"
-        going = current_address() if remembered else ""
+        going = url_converters.current_address() if remembered else ""
     else:
         going = own_page(shown)
     return f"/login?next={_serializer().dumps(going)}" if going else "/login"
@@ -63,7 +60,7 @@ def own_page(address: str) -> str:
     """Return the path and query of an address on this site, "" for any other address."""
     with suppress(ValueError):
         parts = urlsplit(address)
-        query = quoted_query(parts.query)
+        query = url_converters.quoted_query(parts.query)
         path = parts._replace(scheme="", netloc="", query=query, fragment="").geturl()
         return path if parts.netloc == request.host and is_own_path(path) else ""
     return ""
@@ -245,8 +242,8 @@ def signed_out() -> Response:
 def http_problem(error: HTTPException) -> Response:
     """Show any other HTTP error, and keep its headers, such as `Allow`."""
     if isinstance(error, RateLimitExceeded):
-        return _too_many(seconds_to_wait(error), limit_sentence(error.limit.limit))
-    if isinstance(error, UnknownHost):
+        return _too_many(limiter.seconds_to_wait(error), limit_sentence(error.limit.limit))
+    if isinstance(error, hosts.UnknownHost):
         # for the operator, in English: other people use the configured host
         at_other_name = Problem(
             "This server does not answer under this name.",
@@ -268,7 +265,7 @@ def http_problem(error: HTTPException) -> Response:
 def too_many_writes(error: RateLimitExceeded) -> Response:
     """Report a rate limit on a creator's form: keep the text, and offer to send it again."""
     sentence = f"{WORDS_KEPT} {limit_sentence(error.limit.limit)}".strip()
-    return _too_many(seconds_to_wait(error), sentence, kept=_typed_by_creator(), again=True)
+    return _too_many(limiter.seconds_to_wait(error), sentence, kept=_typed_by_creator(), again=True)
 
 
 def _too_many(seconds: int, sentence: str = "", *, kept: str = "", again: bool = False) -> Response:

@@ -223,7 +223,7 @@ def test_all_together_have_few_places(ann: Creator, form: Any) -> None:
         running.release(other)
 
 
-@pytest.mark.parametrize("of_file", [found for found, _ in pages.FILES.values()])
+@pytest.mark.parametrize("of_file", list(pages.FILES.values()))
 def test_it_holds_no_connection_while_its_reader_takes_nothing(
     app: Flask, form: Any, of_file: Any
 ) -> None:

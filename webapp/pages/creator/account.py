@@ -9,7 +9,6 @@ from flask import Blueprint, Response, render_template, request, session
 from flask_login import current_user, logout_user
 from sqlalchemy import select
 
-from webapp.base.config import settings
 from webapp.base.database import db, from_millis, to_millis, utc_now
 from webapp.base.errors import ErrorCode, InvalidInput
 from webapp.drafts import form_settings
@@ -149,8 +148,6 @@ def show_activity() -> str:
         ],
         titles=_titles(shown),
         older=f"{to_millis(shown[-1].at)}-{shown[-1].id}" if len(events) > len(shown) else "",
-        first=before is None,
-        days=settings().audit_days,
     )
 
 

@@ -13,10 +13,8 @@ from webapp.base.errors import StateConflict
 from webapp.drafts import agreement, form_settings
 from webapp.pages.creator.request import acting, creator_blueprint, creator_id
 from webapp.pages.fragments import go_to
-from webapp.records import forms
+from webapp.records import follow_ups, forms, languages
 from webapp.records.content.model import asks_follow_ups
-from webapp.records.follow_ups import count_outcomes
-from webapp.records.languages import has_phrases
 
 # by the last part of the address: the part of the agreement, and the template
 PAGES = {"voice": ("voice", "forms/voice.html"), "follow-ups": ("writer", "forms/follow_ups.html")}
@@ -52,7 +50,7 @@ def of_form(form: forms.FormRow) -> dict[str, object]:
     agreed, here = agreement.agreement_of(form), offered().used_by(form)
     current = agreed.writer if agreed.writer == here.writer else agreement.BY_RULES
     by_model = bool(agreed.writer.follow_up_writer)
-    came, refused = count_outcomes(form_id=form.id) if by_model else ({}, {})
+    came, refused = follow_ups.count_outcomes(form_id=form.id) if by_model else ({}, {})
     return {
         "agreed": agreed.voice,
         "voice": here.voice,
@@ -64,7 +62,7 @@ def of_form(form: forms.FormRow) -> dict[str, object]:
         "agreed_writer": agreed.writer,
         "writer": here.writer,
         "current_writer": current,
-        "has_phrases": has_phrases(form),
+        "has_phrases": languages.has_phrases(form),
     }
 
 

@@ -18,7 +18,6 @@ from webapp.pages.creator import agreements, draft_view, fields
 from webapp.pages.creator.request import acting, creator_blueprint, creator_id, limit_publishes
 from webapp.pages.fragments import go_to
 from webapp.records import drafts
-from webapp.records.drafts import Draft
 from webapp.web import request_kind
 from webapp.web.wakeups import wakeups
 
@@ -69,7 +68,7 @@ def confirm(draft_id: str) -> Response:
     return go_to(url_for("forms.share", form_id=published.form.id))
 
 
-def _refused(draft: Draft, problem: StateConflict) -> Response:
+def _refused(draft: drafts.Draft, problem: StateConflict) -> Response:
     """Show why the confirmation was refused: changes since the page was shown, or missing parts."""
     if draft.status is DraftStatus.PUBLISHED:
         return draft_view.go_to_form(draft, "forms.share")

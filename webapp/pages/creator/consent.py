@@ -20,9 +20,7 @@ from webapp.pages.creator.request import Acting
 from webapp.records.accounts.browser_sessions import end_session
 from webapp.records.accounts.models import Account
 from webapp.records.audit import AuditKind, AuditOutcome
-from webapp.web import request_audit, security_headers
-from webapp.web.extensions import login
-from webapp.web.hosts import ASKED_HOST
+from webapp.web import extensions, hosts, request_audit, security_headers
 from webapp.web.limiter import limiter
 
 REQUESTS = "60/minute"  # each request may fetch a client metadata document, from any host
@@ -38,7 +36,7 @@ PARAMETERS = (
     "code_challenge_method",
     "resource",
     "prompt",
-    ASKED_HOST,
+    hosts.ASKED_HOST,
 )
 bp = Blueprint("consent", __name__)
 limiter.limit(REQUESTS)(bp)
@@ -85,7 +83,7 @@ def check_request() -> Response | None:
     if _asks_nobody():
         grant = cast(AuthorizationCodeGrant, server.get_consent_grant())
         raise OAuth2Error(error="login_required", redirect_uri=grant.redirect_uri)
-    return cast(Response, login.unauthorized())
+    return cast(Response, extensions.login.unauthorized())
 
 
 @bp.get(AUTHORIZE)
@@ -104,7 +102,7 @@ def decide() -> Response | tuple[str, int]:
     if request.form.get("allow") == "switch":
         end_session(current_user.get_id(), now=utc_now(), by=request_audit.creator())
         logout_user()
-        return cast(Response, login.unauthorized())
+        return cast(Response, extensions.login.unauthorized())
     grant = _asked_grant()
     if request.form.get("allow") != "yes":
         by = grant.client.named(request_audit.creator())

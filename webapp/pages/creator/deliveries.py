@@ -10,8 +10,7 @@ from webapp.base.config import settings
 from webapp.base.database import utc_now
 from webapp.base.sealing import NoKey, sealer
 from webapp.base.vocabulary import DeliveryFailure
-from webapp.events import log
-from webapp.events.subscriptions import secret_place
+from webapp.events import log, subscriptions
 from webapp.oauth import connections
 from webapp.pages.creator import fields
 from webapp.pages.creator.request import creator_blueprint, creator_id
@@ -54,8 +53,6 @@ def show_all() -> str:
         hosts=sorted(hosts | {each.host for each in choices}),
         older=_address(filters, older) if older else "",
         newest=_address(filters) if before else "",
-        first=before is None,
-        tested=request.args.get("tested", ""),
         outcome=outcome if outcome in {ARRIVED, NO_KEY, *DeliveryFailure} else "",
         live=live,
         ended=ended,
@@ -74,7 +71,6 @@ def show_one(delivery_id: str) -> str:
         delivery=delivery,
         attempts=attempts,
         agent=connections.agent_names([delivery.grant_id]).get(delivery.grant_id),
-        again="again" in request.args,
         now=utc_now(),
     )
 
@@ -93,7 +89,7 @@ def send_test(subscription_id: str) -> Response:
     account_id = creator_id()
     callback = log.get_callback(account_id, subscription_id, now=utc_now())
     try:
-        secret = sealer().unseal(callback.secret, place=secret_place(subscription_id))
+        secret = sealer().unseal(callback.secret, place=subscriptions.secret_place(subscription_id))
     except NoKey:
         outcome: str = NO_KEY
     else:

@@ -17,7 +17,6 @@ from webapp.pages.creator.request import acting, creator_blueprint, creator_id
 from webapp.pages.fragments import fragment, go_to, nothing_new
 from webapp.records import drafts
 from webapp.records.content import draft_input, model
-from webapp.records.drafts import Draft, clean_note
 from webapp.web import deferred_writes, request_kind
 from webapp.web.wakeups import wakeups
 
@@ -42,7 +41,6 @@ def review(draft_id: str) -> Response | str:
     values = draft_view.context(
         draft,
         saved_from=before if before == draft.revision - 1 else 0,
-        writes_title=not draft.title or request.args.get("write") == "title",
     )
     return render_template("drafts/review.html", **values)
 
@@ -126,7 +124,7 @@ def save_settings(draft_id: str) -> Response:
     )
 
 
-def _text(draft: Draft, part: str) -> str:
+def _text(draft: drafts.Draft, part: str) -> str:
     return cast(str | None, getattr(draft, COLUMNS.get(part, part))) or ""
 
 
@@ -226,7 +224,6 @@ def tell_changes(draft_id: str) -> Response:
     return fragment(
         "drafts/_new_revision.html",
         trigger="askback:published" if draft.status is DraftStatus.PUBLISHED else None,
-        decides="decides" in request.args,
         draft=draft,
         state=state,
         agent=agent,
@@ -234,22 +231,22 @@ def tell_changes(draft_id: str) -> Response:
     )
 
 
-def _go_back(draft_id: str, change: Callable[[Draft], model.DraftUpdate]) -> Response:
+def _go_back(draft_id: str, change: Callable[[drafts.Draft], model.DraftUpdate]) -> Response:
     draft = drafts.get_draft(creator_id(), draft_id)
 
-    def of_shown(draft: Draft) -> model.DraftUpdate:
+    def of_shown(draft: drafts.Draft) -> model.DraftUpdate:
         """Require the revision that the page showed: undoing depends on the whole draft."""
         drafts.require_revision(draft, fields.revision())
         return change(draft)
 
     result = draft_view.attempt(draft, of_shown)
-    if isinstance(result, Draft):
+    if isinstance(result, drafts.Draft):
         undone = {"focus": "saved", "done": "Change undone."}
         return draft_view.saved(result, draft_view.ALL_PARTS, "changes", **undone)
     return _refused(draft, result)
 
 
-def _refused(draft: Draft, problem: InvalidInput | StateConflict) -> Response:
+def _refused(draft: drafts.Draft, problem: InvalidInput | StateConflict) -> Response:
     """Show the current list of changes with the error."""
     pages = "drafts/review.html", "drafts/_changes.html"
     return draft_view.tried(draft, problem, *pages, focus="changes")
@@ -269,12 +266,12 @@ def send_back(draft_id: str) -> Response:
     """Send the revision that the page showed back to its agent."""
     account, revision, act = creator_id(), fields.revision(), acting()
     try:
-        notes = {key: clean_note(text) for key, text in _question_notes().items()}
+        notes = {key: drafts.clean_note(text) for key, text in _question_notes().items()}
         reviews.return_draft(
             account,
             draft_id,
             revision=revision,
-            note=clean_note(fields.typed("note")),
+            note=drafts.clean_note(fields.typed("note")),
             question_notes={key: text for key, text in notes.items() if text},
             **act,
         )
@@ -305,7 +302,7 @@ def _question_notes() -> dict[str, str]:
     }
 
 
-def _not_returned(draft: Draft, problem: InvalidInput | StateConflict) -> Response:
+def _not_returned(draft: drafts.Draft, problem: InvalidInput | StateConflict) -> Response:
     """Show the form again, with the typed notes and the error."""
     if draft.status is DraftStatus.PUBLISHED:
         return draft_view.go_to_form(draft, "forms.share")
@@ -313,7 +310,7 @@ def _not_returned(draft: Draft, problem: InvalidInput | StateConflict) -> Respon
     return _return_form(draft, problem, note_text=fields.typed("note"), question_notes=notes)
 
 
-def _return_form(draft: Draft, problem: draft_view.Result | None, **more: Any) -> Response:
+def _return_form(draft: drafts.Draft, problem: draft_view.Result | None, **more: Any) -> Response:
     return draft_view.tried(
         draft,
         problem,

@@ -34,11 +34,7 @@ FIELD_LIMITS = {
 }
 MOST = {setting.name: setting.most for setting in content.NUMBERS}
 ALL_PARTS = "drafts/_all_parts_oob.html"
-NOTHING_DONE: dict[str, Any] = {
-    **dict.fromkeys(("message", "focus"), ""),
-    **dict.fromkeys(("conflict", "writes_title"), False),
-    "saved_from": 0,
-}
+NOTHING_DONE: dict[str, Any] = {"message": "", "focus": "", "conflict": False, "saved_from": 0}
 Result = Draft | InvalidInput | StateConflict
 
 

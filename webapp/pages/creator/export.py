@@ -25,12 +25,9 @@ from webapp.records.audit import AuditKind
 from webapp.records.content.model import asks_follow_ups
 from webapp.records.follow_ups import FollowUp
 from webapp.records.forms import FormRow
-from webapp.records.responses import models
-from webapp.records.responses.cursor import ResponsePage
-from webapp.records.responses.recordings import find_attachment
+from webapp.records.responses import cursor, models, recordings
 from webapp.voice.audio_store import AudioStoreUnavailable, audio_store
-from webapp.web import request_audit
-from webapp.web.byte_ranges import recording_response
+from webapp.web import byte_ranges, request_audit
 from webapp.web.wakeups import NoSlot, Slots, wakeups
 
 MOST_OF_ONE = 2  # downloads of one account at once
@@ -101,13 +98,13 @@ def download(form_id: str, name: str) -> Response:
     except NoSlot:
         return _refusal(form, STILL_RUNNING if running.is_full(account_id) else ALL_TAKEN)
     request_audit.note(AuditKind.EXPORTED, account_id, **acting(), subject=form.id)
-    of_file, content_type = FILES[name]
     pieces = (
         chunk[start : start + PIECE_BYTES]
-        for chunk in of_file(form)
+        for chunk in FILES[name](form)
         for start in range(0, len(chunk), PIECE_BYTES)
     )
-    response = Response(stream_with_context(pieces), content_type=content_type)
+    mimetype = "application/json" if name == "export.json" else "text/csv"
+    response = Response(stream_with_context(pieces), mimetype=mimetype)
     response.call_on_close(lambda: running.release(account_id))
     response.headers["Cache-Control"] = "private, no-store"
     # the name in Unicode and, for old clients, in ASCII (RFC 6266, RFC 8187)
@@ -131,9 +128,9 @@ def _refusal(form: FormRow, why: Problem) -> Response:
 def recording(form_id: str, attachment_id: str) -> Response:
     """Serve the recording of an answer, also in byte ranges as players request them."""
     form = forms.get_form(creator_id(), form_id)
-    found = find_attachment(form.id, attachment_id, shown_only=True)
+    found = recordings.find_attachment(form.id, attachment_id, shown_only=True)
     try:
-        return recording_response(found, audio_store().read)
+        return byte_ranges.recording_response(found, audio_store().read)
     except AudioStoreUnavailable:
         log.exception("a recording could not be read")
         abort(HTTPStatus.SERVICE_UNAVAILABLE)
@@ -199,7 +196,7 @@ def json_of_form(form: FormRow) -> Iterator[bytes]:
     """
     now = to_millis(utc_now())
     position = form.last_stamp if form.answered_count else None
-    head = form_responses(form, ResponsePage([], 0, position, truncated=False))
+    head = form_responses(form, cursor.ResponsePage([], 0, position, truncated=False))
     begun = {name: value for name, value in head.items() if name not in COUNTED_AT_THE_END}
     yield orjson.dumps(begun)[:-1] + b',"responses":['
     people = answers = 0
@@ -211,11 +208,10 @@ def json_of_form(form: FormRow) -> Iterator[bytes]:
     yield b'],"returnedResponseCount":%d,"returnedAnswerCount":%d}' % (people, answers)
 
 
-CSV_TYPE = "text/csv; charset=utf-8"
 FILES = {
-    "export.csv": (csv_by_answer, CSV_TYPE),
-    "export-by-person.csv": (csv_by_person, CSV_TYPE),
-    "export.json": (json_of_form, "application/json"),
+    "export.csv": csv_by_answer,
+    "export-by-person.csv": csv_by_person,
+    "export.json": json_of_form,
 }
 
 

@@ -5,27 +5,22 @@ from datetime import timedelta
 from http import HTTPStatus
 from io import BytesIO
 from typing import Any
-from urllib.parse import urlsplit
 
 from flask import Response, render_template, request, url_for
 
 from api.wire.forms import share_url
-from webapp.answers import trash
-from webapp.answers.reading import count_unread
+from webapp.answers import reading, trash
 from webapp.base.config import settings
 from webapp.base.database import utc_now
 from webapp.base.errors import InvalidInput
-from webapp.drafts import editing, form_settings
-from webapp.drafts.reviews import find_form_authors
+from webapp.drafts import editing, form_settings, reviews
 from webapp.oauth import connections
 from webapp.pages.creator.request import acting, creator_blueprint, creator_id, limit_new_drafts
 from webapp.pages.creator.results import approval
 from webapp.pages.filters import CODE_INK, code_of, drawn_code
 from webapp.pages.fragments import go_to
 from webapp.records import forms
-from webapp.records.content.draft_input import TITLE_MAX_CHARS
-from webapp.records.content.model import snapshot
-from webapp.records.forms import FormSummaryRow
+from webapp.records.content import draft_input, model
 
 CODE_SCALE = 12  # pixels of one module: sharp on paper
 CODE_TYPES = {"svg": "image/svg+xml", "png": "image/png"}
@@ -33,13 +28,13 @@ CODE_TYPES = {"svg": "image/svg+xml", "png": "image/png"}
 bp = creator_blueprint("forms", "/forms")
 
 
-def form_entries(found: list[FormSummaryRow], unread: Counter[str]) -> list[dict[str, Any]]:
+def form_entries(found: list[forms.FormSummaryRow], counts: Counter[str]) -> list[dict[str, Any]]:
     """Return forms with their agents ("" = the creator) and numbers of unread responses."""
-    authors = find_form_authors([form.id for form in found])
+    authors = reviews.find_form_authors([form.id for form in found])
     names = connections.agent_names(authors.values())
     by = {form_id: names.get(author or "", "") for form_id, author in authors.items()}
     return [
-        {"form": form, "agent": by.get(form.id, ""), "unread": unread[form.id]} for form in found
+        {"form": form, "agent": by.get(form.id, ""), "unread": counts[form.id]} for form in found
     ]
 
 
@@ -49,7 +44,7 @@ def show_all() -> str:
     listed = forms.list_forms(creator_id())
     return render_template(
         "forms/list.html",
-        entries=form_entries(listed, count_unread([form.id for form in listed])),
+        entries=form_entries(listed, reading.count_unread([form.id for form in listed])),
         deleted=len(trash.list_deleted_forms(creator_id(), now=utc_now())),
     )
 
@@ -65,7 +60,6 @@ def share(form_id: str, refusal: InvalidInput | None = None) -> str:
         **approval(form),
         is_full=forms.is_full(form.answer_bytes, settings().limit_form_bytes),
         share_url=address,
-        host=urlsplit(address).netloc,
         qr=drawn_code(address),
         origins=request.form.get("origins", "\n".join(form.frame_origins.split())),
         refusal=refusal,
@@ -108,14 +102,8 @@ def close_or_reopen(form_id: str) -> Response:
 def show_trash() -> str:
     """Show the forms that can be restored, most recently deleted first."""
     deleted = trash.list_deleted_forms(creator_id(), now=utc_now())
-    just_deleted = request.args.get("deleted")
-    return render_template(
-        "forms/trash.html",
-        deleted=deleted,
-        just_deleted=next((form for form in deleted if form.id == just_deleted), None),
-        kept=timedelta(seconds=trash.TRASH_KEPT_SECONDS),
-        erased="erased" in request.args,
-    )
+    kept = timedelta(seconds=trash.TRASH_KEPT_SECONDS)
+    return render_template("forms/trash.html", deleted=deleted, kept=kept)
 
 
 @bp.get("/<form_id>/delete")
@@ -162,10 +150,10 @@ def erase(form_id: str) -> Response:
 @limit_new_drafts
 def copy(form_id: str) -> Response:
     """Create a draft with the content of the form, which stays unchanged."""
-    content = snapshot(forms.get_form(creator_id(), form_id))
+    content = model.snapshot(forms.get_form(creator_id(), form_id))
     title = f"Copy of {content['title']}"
-    if len(title) > TITLE_MAX_CHARS:
-        title = f"{title[: TITLE_MAX_CHARS - 1].rstrip()}…"
+    if len(title) > draft_input.TITLE_MAX_CHARS:
+        title = f"{title[: draft_input.TITLE_MAX_CHARS - 1].rstrip()}…"
     content["title"] = title
     draft = editing.create_draft(creator_id(), content, author=None, now=utc_now())
     return go_to(url_for("drafts.review", draft_id=draft.id, made_from=form_id))

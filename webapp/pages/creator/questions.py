@@ -19,7 +19,6 @@ from webapp.pages.fragments import go_to, wants_fragment
 from webapp.records import drafts
 from webapp.records.content.draft_input import PREPARED_MAX, parse_draft_input, parse_follow_ups
 from webapp.records.content.model import DraftUpdate, PreparedFollowUp, QuestionRow
-from webapp.records.drafts import Draft
 
 LIST = "questions/_questions.html"
 ROW = "questions/_question_row.html"
@@ -139,7 +138,7 @@ def move(draft_id: str, position: int) -> Response:
     return _save_order(draft, moved, focus=to, focus_on=pressed, done=done)
 
 
-def _save_words(draft: Draft, position: int, part: str) -> Response:
+def _save_words(draft: drafts.Draft, position: int, part: str) -> Response:
     """Save the typed question in place of the one at `position`; 0 adds a new one."""
     before = draft_view.as_posted_from(draft)
     new_at = (_position(before, _after()) or len(before.questions)) + 1
@@ -155,7 +154,7 @@ def _save_words(draft: Draft, position: int, part: str) -> Response:
         return [*rows[: new_at - 1], question, *rows[new_at - 1 :]]
 
     result = draft_view.attempt(draft, _changing(written))
-    if isinstance(result, Draft):
+    if isinstance(result, drafts.Draft):
         place = position or new_at
         if request.form.get("then") == "next" and place <= len(result.questions):
             # open an editor for a new question below the one just saved
@@ -176,7 +175,7 @@ def _save_words(draft: Draft, position: int, part: str) -> Response:
     return _answered(draft, result, part, position=opened.position, opened=opened, focus=0)
 
 
-def _rearranged(draft: Draft, position: int) -> Response | None:
+def _rearranged(draft: drafts.Draft, position: int) -> Response | None:
     """Show the editor with a follow-up moved up or removed by its button, without saving.
 
     None without such a button, and on an outdated page, whose conflict `_save_words` reports.
@@ -197,24 +196,24 @@ def _rearranged(draft: Draft, position: int) -> Response | None:
 
 
 def _save_order(
-    draft: Draft, change: Callable[[Questions], Questions], *, focus: int, **more: str
+    draft: drafts.Draft, change: Callable[[Questions], Questions], *, focus: int, **more: str
 ) -> Response:
     result = draft_view.attempt(draft, _changing(change))
     return _answered(draft, result, LIST, focus=focus, asked=focus or 1, **more)
 
 
-def _answered(draft: Draft, result: draft_view.Result, part: str, **more: Any) -> Response:
+def _answered(draft: drafts.Draft, result: draft_view.Result, part: str, **more: Any) -> Response:
     """Respond to a save: htmx swaps `part`, the row or the list; a full page shows the list."""
     values = {"part": part, "editor": LIST, "inside": part, "opened": None} | more
     return draft_view.answered(draft, result, anchor="questions", **values)
 
 
-def _editing(draft: Draft, opened: Opened) -> Response:
+def _editing(draft: drafts.Draft, opened: Opened) -> Response:
     rows = ROW if opened.position else LIST
     return draft_view.edited(draft, LIST, inside=WITH_PREVIEW, rows=rows, **_around(draft, opened))
 
 
-def _around(draft: Draft, opened: Opened) -> dict[str, Any]:
+def _around(draft: drafts.Draft, opened: Opened) -> dict[str, Any]:
     """Return the variables of an editor and of the preview at its question, which may be new."""
     values: dict[str, Any] = {"opened": opened, "position": opened.position, "focus": -1}
     if opened.position:
@@ -224,10 +223,10 @@ def _around(draft: Draft, opened: Opened) -> dict[str, Any]:
     return values | {"previewed": questions, "asked": before + 1}
 
 
-def _changing(change: Callable[[Questions], Questions]) -> Callable[[Draft], DraftUpdate]:
+def _changing(change: Callable[[Questions], Questions]) -> Callable[[drafts.Draft], DraftUpdate]:
     """Return `change` with the validation of the API, which raises InvalidInput."""
 
-    def changed(draft: Draft) -> DraftUpdate:
+    def changed(draft: drafts.Draft) -> DraftUpdate:
         rows = change([*draft.questions])
         sent = [{key: value for key, value in row.items() if key != "follow_ups"} for row in rows]
         parsed = parse_draft_input({"questions": sent})["questions"] if rows else []
@@ -286,7 +285,7 @@ def _after() -> str:
     return request.values.get("after", "")
 
 
-def _opened(draft: Draft, position: int) -> Opened:
+def _opened(draft: drafts.Draft, position: int) -> Opened:
     """Open the question at `position`, or else a new one, at the end if `after` was removed."""
     if 0 < position <= len(draft.questions):
         return Opened(position, draft.questions[position - 1])
@@ -297,13 +296,13 @@ def _without(rows: Questions, position: int) -> Questions:
     return [row for at, row in enumerate(rows, start=1) if at != position]
 
 
-def _named(draft: Draft, position: int) -> int:
+def _named(draft: drafts.Draft, position: int) -> int:
     """Return the position of the posted question id; without an id, `position`."""
     named = request.form.get("question", "")
     return _position(draft, named) if named else position
 
 
-def _position(draft: Draft, question_id: str) -> int:
+def _position(draft: drafts.Draft, question_id: str) -> int:
     """Return the position from 1 of the question with this id, 0 if there is none."""
     ids = [question["id"] for question in draft.questions]
     return ids.index(question_id) + 1 if question_id in ids else 0

@@ -18,7 +18,7 @@ from webapp.answers import reading, results, trash
 from webapp.answers.export import recordings_of
 from webapp.answers.results import HiddenResponses, ShownAnswer, read_hidden
 from webapp.base.config import settings
-from webapp.base.database import from_millis, to_millis, utc_now
+from webapp.base.database import to_millis, utc_now
 from webapp.drafts import confirmations
 from webapp.oauth import connections
 from webapp.pages.creator import agreements, fields
@@ -138,7 +138,6 @@ def by_person(form_id: str) -> Response:
         threads=reading.threads_of(form, found.people),
         recordings=recordings_of(answer for person in found.people for answer in person.answers),
         further=_further("results.by_person", form, choice, "-".join(map(str, found.before or ()))),
-        is_first="before" not in request.args,
         new_people=reading.new_among(form, found.people),
         **_layout(form, hidden, "people", choice),
     )
@@ -156,7 +155,6 @@ def new_answers(form_id: str) -> Response:
         "results/_new_answers.html",
         form=form,
         since=since,
-        view=request.args.get("view", ""),
         count=results.count_newer(form.id, since),
         unread=reading.count_unread([form.id])[form.id],
         funnel=results.read_funnel(form, hidden),
@@ -205,7 +203,6 @@ def show(form_id: str, session_id: str) -> str:
         response=response,
         person=response.person,
         recordings=recordings_of(response.person.answers, with_transcripts=True),
-        transcriber=settings().transcriber_host,
         now_millis=to_millis(utc_now()),
         undo_seconds=trash.RESPONSE_UNDO_SECONDS,
     )
@@ -260,8 +257,7 @@ def undo(form_id: str, deletion_id: str) -> Response:
     """Undo a deletion and show the restored responses; say so if nothing can be undone."""
     undone = trash.undo_deletion(creator_id(), form_id, deletion_id, **acting())
     if undone and undone.session_id:
-        person = undone.session_id
-        return go_to(url_for("results.show", form_id=form_id, session_id=person))
+        return go_to(url_for("results.show", form_id=form_id, session_id=undone.session_id))
     return go_to(url_for("results.by_person", form_id=form_id, undone=None if undone else 0))
 
 
@@ -287,8 +283,6 @@ def _deletion_notes(form_id: str) -> dict[str, Any]:
         "deletion_state": "-".join(f"{each.id[-6:]}{each.begun:d}" for each in found),
         "undo_seconds": trash.RESPONSE_UNDO_SECONDS,
         "has_automated": not all_deleted and trash.has_automated(form_id),
-        "just_deleted": "deleted" in request.args,
-        "nothing_to_undo": "undone" in request.args,
     }
 
 
@@ -305,7 +299,6 @@ def _found(form: FormRow, hidden: HiddenResponses, choice: Choice) -> str:
         **_threads_under(form, shown),
         count=len(found.answers),
         further=_further("results.by_question", form, choice, str(found.before or "")),
-        is_first="before" not in request.args,
         **_layout(form, hidden, "questions", choice),
     )
 
@@ -338,11 +331,9 @@ def _layout(form: FormRow, hidden: HiddenResponses, view: str, choice: Choice) -
         "needle": choice.filters.needle,
         "unread": reading.count_unread([form.id])[form.id],
         "share_url": address,
-        "transcriber": settings().transcriber_host,
         "qr": "" if form.answered_count else drawn_code(address),
         "funnel": results.read_funnel(form, hidden),
         "days": read_days(form.id, now, days=days, hidden=hidden.days),
-        "last_answer_at": from_millis(form.last_stamp) if form.answered_count else None,
         "now_millis": to_millis(now),
         "filled": form.answer_bytes * 100 // most,
         "is_full": forms.is_full(form.answer_bytes, most),

@@ -25,13 +25,11 @@ from webapp.pages.creator.request import Acting, acting, creator_id
 from webapp.pages.fragments import go_to, wants_fragment
 from webapp.records.accounts import browser_sessions, credentials, invites, models
 from webapp.records.audit import AuditKind
-from webapp.web import request_audit
-from webapp.web.browser_cookies import BrowserCookie
-from webapp.web.deferred_writes import write_later
+from webapp.web import browser_cookies, deferred_writes, request_audit
 from webapp.web.extensions import login
 from webapp.web.limiter import client_network, is_failure, limiter
 
-COOKIE = BrowserCookie("askback_device", max_age=365 * 24 * 3600)
+COOKIE = browser_cookies.BrowserCookie("askback_device", max_age=365 * 24 * 3600)
 
 
 def known_device() -> str | None:
@@ -112,7 +110,7 @@ def find_session_account(session_id: str) -> models.Account | None:
             address=request_audit.network_address(),
             now=now,
         )
-        write_later(("active", session_id), active)
+        deferred_writes.write_later(("active", session_id), active)
     return account
 
 

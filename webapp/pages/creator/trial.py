@@ -10,44 +10,37 @@ from itsdangerous.url_safe import URLSafeSerializer
 from limits import parse_many
 from pydantic import TypeAdapter
 
-from webapp.answers import trial as trials
-from webapp.answers.answering import require_answer
-from webapp.answers.follow_up_decisions import HARD_STOPS
+from webapp.answers import answering, follow_up_decisions, trial as trials
 from webapp.answers.session import QuestionNumber, Step, most_asked_with, read_place
 from webapp.answers.trial import Decided, NoRoom, Trial
 from webapp.base.config import settings
 from webapp.base.database import release_connections, utc_now
 from webapp.base.errors import InvalidInput, PageCode
 from webapp.drafts import agreement, publishing
-from webapp.follow_ups import rules
-from webapp.follow_ups.messages import Brief
-from webapp.follow_ups.model_exchange import decision_of_model
+from webapp.follow_ups import messages, model_exchange, rules
 from webapp.follow_ups.rules import Decision, Reason, Thread
 from webapp.pages.creator import agreements
 from webapp.pages.creator.request import creator_blueprint, creator_id
 from webapp.pages.fragments import go_to, typed_text
 from webapp.records import drafts
-from webapp.records.drafts import Draft
-from webapp.records.responses.counters import spend_other_call
-from webapp.records.responses.models import ANSWER_MAX_CHARS
-from webapp.web.languages import page_language
+from webapp.records.responses import counters, models
+from webapp.web import languages, security_headers
 from webapp.web.limiter import limiter
-from webapp.web.security_headers import allow_microphone
 from webapp.web.wakeups import NoSlot, wakeups
 
 CARRIED_MAX_CHARS = 512 * 1024  # leaves room for one more answer in a form's body
 TRIAL = TypeAdapter(Trial)
 
 
-def carry(trial: Trial, draft: Draft) -> str:
+def carry(trial: Trial, draft: drafts.Draft) -> str:
     """Serialise and sign the trial and the draft's content hash for a hidden field."""
     return str(_signer(draft).dumps([draft.content_hash, asdict(trial)]))
 
 
-def require_room(trial: Trial, draft: Draft) -> None:
+def require_room(trial: Trial, draft: drafts.Draft) -> None:
     """Raise InvalidInput `answer_too_long` if the hidden field cannot hold the trial."""
     longest = max(map(len, (*trial.answers.values(), *trial.unsent.values())), default=0)
-    if longest > ANSWER_MAX_CHARS or len(carry(trial, draft)) > CARRIED_MAX_CHARS:
+    if longest > models.ANSWER_MAX_CHARS or len(carry(trial, draft)) > CARRIED_MAX_CHARS:
         raise InvalidInput(
             PageCode.ANSWER_TOO_LONG,
             "That is more than this page can carry along.",
@@ -56,7 +49,7 @@ def require_room(trial: Trial, draft: Draft) -> None:
         )
 
 
-def read_carried(text: str, draft: Draft) -> Trial | None:
+def read_carried(text: str, draft: drafts.Draft) -> Trial | None:
     """Return the trial in a value of `carry`, None if the draft's content has changed since.
 
     Raises InvalidInput `form_unreadable` for any other text, such as the value of another draft.
@@ -71,7 +64,7 @@ def read_carried(text: str, draft: Draft) -> Trial | None:
     )
 
 
-def _signer(draft: Draft) -> URLSafeSerializer:
+def _signer(draft: drafts.Draft) -> URLSafeSerializer:
     return URLSafeSerializer(settings().secret_key, salt=f"trial of {draft.id}")
 
 
@@ -79,9 +72,9 @@ MODEL_RATE = "30/minute;500/day"  # model calls of one account; beyond them the 
 CALLS_AT_ONCE = 2  # of one account; the other slots are for respondents
 
 
-def decide(trial: Trial, draft: Draft, step: Step) -> Trial:
+def decide(trial: Trial, draft: drafts.Draft, step: Step) -> Trial:
     """Return the trial with the follow-up decision on an answer; a model may take four seconds."""
-    due = trials.to_decide(trial, draft, step, page_language=page_language().tag)
+    due = trials.to_decide(trial, draft, step, page_language=languages.page_language().tag)
     if due is None:
         return trial
     if isinstance(due, NoRoom):
@@ -89,7 +82,7 @@ def decide(trial: Trial, draft: Draft, step: Step) -> Trial:
     ruled = rules.decide(due)
     # ask only the model that the page named
     has_model = trial.named_model and trial.named_model == settings().follow_up_writer
-    asks_model = bool(has_model) and ruled.reason not in HARD_STOPS
+    asks_model = bool(has_model) and ruled.reason not in follow_up_decisions.HARD_STOPS
     made = _of_model(trial, draft, step, due) if asks_model else None
     decision = made or ruled
     came = Decided(
@@ -101,16 +94,16 @@ def decide(trial: Trial, draft: Draft, step: Step) -> Trial:
     return trials.decide(trial, draft, step, came, decision)
 
 
-def _of_model(trial: Trial, draft: Draft, step: Step, thread: Thread) -> Decision | None:
+def _of_model(trial: Trial, draft: drafts.Draft, step: Step, thread: Thread) -> Decision | None:
     account, left = draft.account_id, trials.remaining(trial, draft, step)
-    brief = Brief(draft.title, draft.goal, draft.private_context)
+    brief = messages.Brief(draft.title, draft.goal, draft.private_context)
     release_connections()  # the loaded draft stays usable
     counted = _count_call(account)
     release_connections()
     if not counted:
         return None
     with suppress(NoSlot), wakeups().slot(f"trial {account}", most=CALLS_AT_ONCE):
-        return decision_of_model(thread, brief, remaining=left)[0]
+        return model_exchange.decision_of_model(thread, brief, remaining=left)[0]
     return None
 
 
@@ -119,10 +112,8 @@ def _count_call(account_id: str) -> bool:
     limits = parse_many(MODEL_RATE) if settings().write_limits else ()
     return all(
         limiter.limiter.hit(limit, "try_model", account_id) for limit in limits
-    ) and spend_other_call(of_server=settings().llm_calls_per_day_total, now=utc_now())
+    ) and counters.spend_other_call(of_server=settings().llm_calls_per_day_total, now=utc_now())
 
-
-FIRST = QuestionNumber(1)
 
 bp = creator_blueprint("trial", "/drafts/<draft_id>/try", limits_writes=False)
 
@@ -138,7 +129,7 @@ def go_on(draft_id: str) -> Response:
     trial = read_carried(request.form.get("carried", ""), draft) if is_answer else None
     if trial is None:
         new = Trial(_agreement(draft).writer.follow_up_writer)
-        return _page(draft, new, FIRST, has_changed=is_answer)
+        return _page(draft, new, QuestionNumber(1), has_changed=is_answer)
     step = _posted_step(trial, draft)
     if step is None:  # posted from the end page, which can open any question
         return _page(draft, trial, _posted_place("open"))
@@ -148,7 +139,7 @@ def go_on(draft_id: str) -> Response:
         return _page(draft, trial, step.place, error=error)
 
 
-def _gone_on(draft: Draft, trial: Trial, step: Step) -> Response:
+def _gone_on(draft: drafts.Draft, trial: Trial, step: Step) -> Response:
     """Apply the pressed button; raises InvalidInput for the typed answer."""
     if "open" in request.form:
         left = trials.leave(trial, step, _typed())
@@ -159,14 +150,14 @@ def _gone_on(draft: Draft, trial: Trial, step: Step) -> Response:
         skipped = trials.skip(trials.leave(trial, step, typed), draft, step)
         require_room(skipped, draft)
         return _page(draft, skipped, trials.steps_of(skipped, draft).next_place(step.place))
-    require_answer(_typed(), spoken=False)
+    answering.require_answer(_typed(), spoken=False)
     answered = trials.answer(trial, step, _typed())
     require_room(answered, draft)
     decided = decide(answered, draft, step)
     return _page(draft, decided, trials.steps_of(decided, draft).next_place(step.place))
 
 
-def _agreement(draft: Draft) -> agreement.Agreement:
+def _agreement(draft: drafts.Draft) -> agreement.Agreement:
     """Return how answers are processed; for a published form, only as its creator agreed."""
     offered = agreements.offered().used_by(draft)
     form = publishing.find_published_form(draft.id)
@@ -179,7 +170,7 @@ def _agreement(draft: Draft) -> agreement.Agreement:
     )
 
 
-def _posted_step(trial: Trial, draft: Draft) -> Step | None:
+def _posted_step(trial: Trial, draft: drafts.Draft) -> Step | None:
     """Return the step of the posted page, None for the end; 404 if it was never asked."""
     place = _posted_place("place") if "place" in request.form else None
     step = trials.steps_of(trial, draft).at(place) if place else None
@@ -200,7 +191,7 @@ def _typed() -> str:
 
 
 def _page(
-    draft: Draft,
+    draft: drafts.Draft,
     trial: Trial,
     place: QuestionNumber | None,
     *,
@@ -217,7 +208,7 @@ def _page(
         text = _typed() if error else left
     terms = _agreement(draft)
     if terms.voice.records_voice:
-        allow_microphone()
+        security_headers.allow_microphone()
     numbered = enumerate(draft.questions, start=1)
     body = render_template(
         "trial/question.html" if step else "trial/end.html",
