@@ -22,7 +22,7 @@ def test_a_model_is_agreed_to_by_keyboard_and_its_counts_are_readable(
     offered = Agreement(VoiceAgreement(records_voice=True), WriterAgreement(SMALL))
     came = {ModelOutcome.WROTE: 1200, ModelOutcome.LATE: 3}, {"special_category": 4, "leak": 1}
     monkeypatch.setattr(agreements, "offered", lambda: offered)
-    monkeypatch.setattr(agreements, "count_outcomes", lambda **_: came)
+    monkeypatch.setattr(agreements.follow_ups, "count_outcomes", lambda **_: came)
     asking: Any = {"followUpMode": "deep_dive", "context": "Two cafés close."}
     with site.app.app_context():
         form = make_form(site.data.account_id, **asking)
