@@ -45,8 +45,7 @@ def remove_callback(
             return
         reason = SubscriptionEnd.DISCONNECTED
         _end_live(_S.endpoint_id == callback_id, _E.id == callback_id, reason, now, **ERASED)
-        kind = AuditKind.CALLBACK_REMOVED
-        add_event(kind, account_id, by=by, now=now, subject=row.asked_form_id)
+        add_event(AuditKind.CALLBACK_REMOVED, account_id, by=by, now=now, subject=row.asked_form_id)
 
 
 def erase_subscriptions(account_id: str, *, now: datetime) -> None:

@@ -153,8 +153,7 @@ def subscribe(
         expires_at = min(expires_at, grant_ends)
         _store(key, asked, secrets | {"expires_at": expires_at}, now)
         if not lives:
-            kind = AuditKind.SUBSCRIBED
-            add_event(kind, asked.account_id, by=by, now=now, subject=asked.form_id)
+            add_event(AuditKind.SUBSCRIBED, asked.account_id, by=by, now=now, subject=asked.form_id)
         outbox.cancel_deliveries(outbox.unsettled([key]) & _IS_LAST_WORD, now=now)
         truncated = before is not None and before.dropped
         truncated |= _replay(key, asked, cursor_key, lives=lives, now=now)

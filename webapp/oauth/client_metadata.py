@@ -108,8 +108,7 @@ def redirect_problem(uri: object) -> str | None:
     if parts.scheme == "https":
         return None if parts.hostname else "An https redirect URI needs a host."
     if parts.scheme == "http":
-        loopback = parts.hostname in LOOPBACK_HOSTS
-        return None if loopback else "An http redirect URI has to point at this computer."
+        return None if is_loopback(uri) else "An http redirect URI has to point at this computer."
     if parts.scheme in WORDS["schemes"] or FAMILIES.fullmatch(parts.scheme):
         return f"The scheme {parts.scheme} belongs to no single program."
     return "A scheme of one letter is the drive of a file." if len(parts.scheme) == 1 else None

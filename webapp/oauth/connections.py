@@ -153,8 +153,7 @@ def set_trust(grant: OAuthGrant, *, allowed: bool, now: datetime, by: Actor) -> 
     The creator sees them as one agent. Only grants with forms:write can have the trust. The caller
     commits.
     """
-    # serialises changes of trust, as one of them may add a grant; others may still refer to the
-    # account
+    # one change at a time, as it may add a grant; others may still refer to the account
     locked = select(Account.id).where(Account.id == grant.account_id)
     db.session.execute(locked.with_for_update(key_share=True))
     living = (OAuthGrant.revoked_at.is_(None), OAuthGrant.expires_at > now)

@@ -27,6 +27,7 @@ AUTH_METHODS = (PUBLIC, BASIC, "client_secret_post")
 GRANT_TYPES = ("authorization_code", "refresh_token")
 RENEWED_AFTER = timedelta(hours=1)  # far below the day that an unused client is kept
 ID_CHARS = 40  # the first 160 bits of a hash
+Refusals = list[dict[str, str | None]]  # redirect URIs with the reasons
 
 
 class Refused(OAuth2Error):
@@ -103,9 +104,7 @@ def create_client(
     return client.client_id, secret
 
 
-def client_details(
-    metadata: Mapping[str, Any],
-) -> tuple[dict[str, Any], list[dict[str, str | None]]]:
+def client_details(metadata: Mapping[str, Any]) -> tuple[dict[str, Any], Refusals]:
     """Return the metadata to store, and the refused redirect URIs with the reasons.
 
     Members that are null, empty or of another type count as absent. Raises Refused.
@@ -131,9 +130,9 @@ def listed(value: object) -> list[object]:
     return [each for each in values if each is not None and each != ""]
 
 
-def _redirect_uris(uris: list[object]) -> tuple[list[str], list[dict[str, str | None]]]:
+def _redirect_uris(uris: list[object]) -> tuple[list[str], Refusals]:
     taken: list[str] = []
-    refused: list[dict[str, str | None]] = []
+    refused: Refusals = []
     for uri in uris:
         problem = client_metadata.redirect_problem(uri)
         if problem is None and uri not in taken and len(taken) == REDIRECT_URIS_MAX:

@@ -167,11 +167,8 @@ def revoke_grants(which: ColumnElement[bool], reason: RevokedReason, *, now: dat
         disconnected = reason is RevokedReason.DISCONNECTED
         why = SubscriptionEnd.DISCONNECTED if disconnected else SubscriptionEnd.REVOKED
         end_subscriptions(ended, why, now=now)
-        database.db.session.execute(
-            update(AgentToken)
-            .where(AgentToken.grant_id.in_(ended), AgentToken.revoked_at.is_(None))
-            .values(revoked_at=now)
-        )
+        theirs = (AgentToken.grant_id.in_(ended), AgentToken.revoked_at.is_(None))
+        database.db.session.execute(update(AgentToken).where(*theirs).values(revoked_at=now))
     return bool(ended)
 
 
