@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from functools import cache
 
-from webapp.base.text import normalized
+from webapp.base.text import JOINERS, normalized
 from webapp.follow_ups.lexicon import WordList, framed, load
 from webapp.follow_ups.text import fold, tokens
 from webapp.records.languages import PHRASED
@@ -14,7 +14,6 @@ PLAIN = {"Lu", "Ll", "Lt", "Lo", "Lm", "Mn", "Mc", "Nd", "Sc", "Po", "Pd", "Ps",
 BLANKS = " \u00a0\u202f\u3000"  # with those of French and East Asian punctuation
 NOT_PLAIN = frozenset("#*@\\_[]{}⁇⁈⁉‽′″‴‵‶")  # punctuation by category, but not plain
 SIGNS = frozenset("+°")
-JOINERS = "\u200c\u200d"  # part of Persian and Indic spelling
 JOINED = re.compile(f"(?<=[\u0600-\u0dff])[{JOINERS}](?=[\u0600-\u0dff])")
 # invisible marks and letters: variation selectors, the grapheme joiner, Hangul fillers
 UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0]")

@@ -180,7 +180,6 @@ def most_asked(
 
 def load() -> None:
     """Load the words of all languages; otherwise the first decision takes half a second."""
-    lexicon.lexicons()
     decide(Thread(FollowUpMode.DEEP_DIVE, (Exchange("How was it?", "It was slow"),), ()))
 
 
@@ -200,9 +199,8 @@ def _built_in(thread: Thread) -> Decision:
     if not signs.short and not signs.unknown:
         return Decision(Reason.RICH)
     reason = Reason.NON_ANSWER if signs.unknown else Reason.SHORT
-    return Decision(
-        reason, Technique.ELABORATE, lexicon.load(f"words/{thread.language}")["say_more"]
-    )
+    say_more = lexicon.load(f"words/{thread.language}")["say_more"]
+    return Decision(reason, Technique.ELABORATE, say_more)
 
 
 _HOLDS: dict[FollowUpCondition, Callable[[signals.Signs], bool]] = {

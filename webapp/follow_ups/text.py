@@ -112,8 +112,9 @@ def _without_apostrophes(part: str) -> list[str]:
 
 # invisible characters other than format characters and combining marks: Hangul fillers, the
 # grapheme joiner, variation selectors, tags
-IGNORABLE = (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, *range(0x180B, 0x1810), *range(0xFE00, 0xFE10))
-TAGS = range(0xE0000, 0xE1000)
+_IGNORABLE = frozenset(
+    (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, *range(0x180B, 0x1810), *range(0xFE00, 0xFE10))
+).union(range(0xE0000, 0xE1000))
 
 # Characters that look like a Latin letter, in lower case and without accents. Unicode Technical
 # Standard 39 lists thousands; these are the ones on keyboards.
@@ -133,8 +134,14 @@ def stripped(text: str) -> str:
     """Return the text without accents and invisible characters, in its original case."""
     if text.isascii():
         return text
-    bound = _GROWS * len(text)
-    return normalized("NFKD", text)[:bound].translate(_dropped())
+    found = normalized("NFKD", text)[: _GROWS * len(text)]
+    dropped = (ord(each) for each in set(found) if _is_accent(each) or ord(each) in _IGNORABLE)
+    return found.translate(dict.fromkeys(dropped))
+
+
+def _is_accent(char: str) -> bool:
+    """Return whether it is an accent, an enclosing mark or a format character, no vowel sign."""
+    return unicodedata.category(char) in {"Me", "Cf"} or unicodedata.combining(char) > 0
 
 
 def folded(text: str) -> str:
@@ -142,7 +149,9 @@ def folded(text: str) -> str:
     lower = stripped(text).casefold()
     if lower.isascii():
         return lower
-    return normalized("NFC", lower.translate(LOOK_ALIKES).translate(_digits()))
+    plain = lower.translate(LOOK_ALIKES)
+    digits = {ord(char): str(unicodedata.decimal(char)) for char in set(plain) if char.isdecimal()}
+    return normalized("NFC", plain.translate(digits))
 
 
 def words(text: str) -> list[str]:
@@ -167,35 +176,10 @@ UNSPACED_LETTERS = re.compile(
 )
 
 
-_SCRIPTS_END = 0x20000  # beyond: only Han and symbols
-
-
-@cache
-def _dropped() -> dict[int, None]:
-    """Return format characters, enclosing marks and combining accents, but no vowel signs."""
-    return dict.fromkeys([*(ord(char) for char in _marks() if _is_accent(char)), *IGNORABLE, *TAGS])
-
-
 @cache
 def _word() -> re.Pattern[str]:
     """Return the pattern of a word: letters, digits and vowel signs. Vowel signs beyond the BMP,
     which would make it many times slower, divide words of a few ancient scripts.
     """
-    signs = "".join(char for char in _marks() if char <= "\uffff" and not _is_accent(char))
-    return re.compile(f"[\\w{re.escape(signs)}]+")
-
-
-@cache
-def _digits() -> dict[int, str]:
-    every = map(chr, range(0x80, _SCRIPTS_END))
-    return {ord(char): str(unicodedata.decimal(char)) for char in every if char.isdecimal()}
-
-
-def _marks() -> Iterator[str]:
-    every = map(chr, range(_SCRIPTS_END))
-    return (char for char in every if unicodedata.category(char) in _INVISIBLE)
-
-
-def _is_accent(char: str) -> bool:
-    kind = unicodedata.category(char)
-    return kind in {"Me", "Cf"} or unicodedata.combining(char) > 0
+    marks = (char for char in map(chr, range(0x10000)) if unicodedata.category(char)[0] == "M")
+    return re.compile(f"[\\w{''.join(char for char in marks if not _is_accent(char))}]+")
