@@ -262,13 +262,11 @@ def _put_back(archive: ZipFile, store: AudioStore, folder: Path) -> None:
     """
     try:
         there = {each.key: each.size for each in store.list_objects()}
-        for member in archive.infolist():
-            if not RECORDING.fullmatch(member.filename):
-                continue
-            with archive.open(member) as content, NamedTemporaryFile(dir=spool_folder(folder)) as f:
+        for name in filter(RECORDING.fullmatch, archive.namelist()):
+            with archive.open(name) as content, NamedTemporaryFile(dir=spool_folder(folder)) as f:
                 shutil.copyfileobj(content, f)
                 f.flush()
-                key = member.filename.removeprefix("recordings/")
+                key = name.removeprefix("recordings/")
                 if there.get(key) != f.tell():
                     store.put(key, Path(f.name))
     except (AudioStoreUnavailable, OSError) as error:
