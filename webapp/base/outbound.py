@@ -8,13 +8,13 @@ any address; models and transcribers, which the operator names, use it on privat
 
 import http.client
 import math
-import queue
 import re
 import socket
 import ssl
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from functools import cache
@@ -138,12 +138,12 @@ def checked_url(
         raise Unreachable("invalid_url") from error
     host = parts.hostname or ""
     plain = PRINTABLE_ASCII.fullmatch(url) and len(url) <= URL_MAX_CHARS and "\\" not in url
-    if not plain or "@" in parts.netloc or "#" in url:
-        raise Unreachable("invalid_url")
     named = len(host) <= 253 and HOST_NAME.fullmatch(host)
-    if origin_of(parts) in allowed_origins or (parts.scheme == "https" and port in ports and named):
-        return parts
-    raise Unreachable("invalid_url")
+    usual = parts.scheme == "https" and port in ports and named
+    permitted = usual or origin_of(parts) in allowed_origins
+    if not (plain and permitted) or "@" in parts.netloc or "#" in url:
+        raise Unreachable("invalid_url")
+    return parts
 
 
 def _left(ends: float) -> float:
@@ -246,20 +246,17 @@ def _open(addresses: list[str], port: int, ends: float) -> socket.socket:
 
 def resolve(host: str, seconds: float) -> list[str]:
     """Return all addresses of a host name. Raises Unreachable."""
-    answers: queue.Queue[list[str] | OSError | UnicodeError] = queue.Queue()
+    found: Future[list[str]] = Future()
 
     def ask() -> None:
         try:
             rows = socket.getaddrinfo(host, 443, type=socket.SOCK_STREAM)
-            answers.put(list(dict.fromkeys(str(row[4][0]) for row in rows)))
+            found.set_result(list(dict.fromkeys(str(row[4][0]) for row in rows)))
         except (OSError, UnicodeError) as error:
-            answers.put(error)
+            found.set_exception(error)
 
     threading.Thread(target=ask, daemon=True).start()
-    try:
-        answer = answers.get(timeout=seconds)
-    except queue.Empty as error:
-        raise Unreachable("unresolved") from error
-    if not isinstance(answer, list) or not answer:
-        raise Unreachable("unresolved")
-    return answer
+    with suppress(OSError, UnicodeError):  # the time-out is an OSError, too
+        if addresses := found.result(timeout=seconds):
+            return addresses
+    raise Unreachable("unresolved")
