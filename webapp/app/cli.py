@@ -8,6 +8,7 @@ import signal
 import sqlite3
 import sys
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -122,10 +123,9 @@ def run() -> None:
             schema.upgrade()
             _print_first_link(settings)
         logs.configure()
-        later = AFTER_START_SECONDS
         with (
-            sending(app, start_after=later, stop_seconds=STOP_SECONDS) as deliverer,
-            transcribing(app, at_once=1, start_after=later) as transcriber,
+            sending(app, start_after=LATER_SECONDS, stop_seconds=STOP_SECONDS) as deliverer,
+            transcribing(app, at_once=1, start_after=LATER_SECONDS) as transcriber,
         ):
             server.at_stop += [deliverer.refuse, transcriber.refuse]
             _serve(app, server, settings, tell=click.echo)
@@ -134,22 +134,14 @@ def run() -> None:
 @main.command()
 def web() -> None:
     """Start one web process of a production installation."""
-    settings = config_environment.read_settings(os.environ, production=True)
-    logs.configure()
-    app = factory.create_app(settings)
-    with app.app_context():
-        _require_schema()
+    app, settings = _production_app()
     _serve(app, _listen(app, settings), settings, tell=log.info)
 
 
 @main.command()
 def worker() -> None:
     """Start one process that sends events to agents and has recordings written down."""
-    settings = config_environment.read_settings(os.environ, production=True)
-    logs.configure()
-    app = factory.create_app(settings)
-    with app.app_context():
-        _require_schema()
+    app, _ = _production_app()
     stopped = threading.Event()
     with (
         background_work(app),
@@ -159,8 +151,8 @@ def worker() -> None:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: stopped.set())
         log.info("Askback delivers events")
-        while not stopped.wait(LOOK_SECONDS):
-            pass
+        while not stopped.is_set():  # `wait` would hold the lock that `set` of a handler needs
+            time.sleep(LOOK_SECONDS)
     log.info("Askback has stopped; what was not sent waits in the database.")
 
 
@@ -195,16 +187,22 @@ def doctor() -> None:
     sys.exit(0 if all(finding.fine for finding in findings) else 1)
 
 
-def _require_schema() -> None:
-    """Refuse to start on another version's schema; only warn if the database does not answer."""
+def _production_app() -> tuple[Flask, Settings]:
+    """Return the application of a production process, and its settings.
+
+    Refuses to start on another version's schema; only warns if the database does not answer.
+    """
+    settings = config_environment.read_settings(os.environ, production=True)
+    logs.configure()
+    app = factory.create_app(settings)
     try:
-        schema.require_served()
-        refusal = schema.refusal()
+        with app.app_context():
+            schema.require_served()
+            if refusal := schema.refusal():
+                raise click.ClickException(f"Askback cannot start on this database: {refusal}")
     except SQLAlchemyError:
         log.warning("the database does not answer yet", exc_info=True)
-        return
-    if refusal:
-        raise click.ClickException(f"Askback cannot start on this database: {refusal}")
+    return app, settings
 
 
 def _listen(app: Flask, settings: Settings) -> Server:
@@ -232,7 +230,7 @@ def _serve(app: Flask, server: Server, settings: Settings, tell: Callable[[str],
     tell("Askback has stopped; everything answered is saved.")
 
 
-AFTER_START_SECONDS = 1.0  # so that the imports of deliveries do not delay the first response
+LATER_SECONDS = 1.0  # so that the imports of deliveries do not delay the first response
 WORKER_STOP_SECONDS = 10.0  # for what is being sent
 TRANSCRIBED_AT_ONCE = 4  # by one worker: a transcription service takes several at once
 DEFERRED_SECONDS = 0.5  # for writes that wait at the stop
