@@ -71,7 +71,7 @@ class Served:
 
     @property
     def count(self) -> int:
-        return len(self.streams.slots)
+        return self.streams.slots._taken
 
 
 def leave() -> Response:

@@ -11,8 +11,6 @@ from werkzeug.wsgi import wrap_file
 
 from webapp.base.database import release_connections
 
-SERVER_SENDS_FILES = "wsgi.file_wrapper"
-
 
 def recording_response(
     recording: Any, read: Callable[[str, int, int], Iterator[bytes]]
@@ -44,7 +42,7 @@ def recording_response(
     if request.method == "HEAD":
         return response
     parts = read(recording.object_key, start, end)
-    if isinstance(parts, FileIO) and SERVER_SENDS_FILES in request.environ:
+    if isinstance(parts, FileIO) and "wsgi.file_wrapper" in request.environ:
         # the server sends an open file without blocking a thread
         response.direct_passthrough = True
         response.response = wrap_file(request.environ, parts)

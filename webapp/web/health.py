@@ -63,11 +63,9 @@ def _look_into(app: Flask, look: "Future[str]") -> None:
     """Check the database; the result is `ok` or the problem."""
     found = "unreachable"
     try:
-        with app.app_context():
+        with suppress(*STORAGE_FAILURES), app.app_context():
             g.patience = DATABASE_SECONDS
             found = schema.refusal() or ("it is read-only" if is_read_only() else "ok")
-    except STORAGE_FAILURES:
-        pass
     finally:
         look.set_result(found)
 

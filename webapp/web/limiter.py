@@ -21,7 +21,6 @@ from webapp.base.config import Settings, settings
 from webapp.web.request_kind import PROGRAMS, RequestKind, request_kind
 from webapp.web.wakeups import waited
 
-UNREADABLE_ADDRESS = "an address that cannot be read"
 WITH_PORT = re.compile(r"\[([^\[\]]+)\](?::\d+)?|([\d.]+):\d+")
 
 
@@ -33,7 +32,7 @@ def client_network() -> str:
     address = client_address()
     if isinstance(address, IPv6Address):
         return str(IPv6Network((int(address), 64), strict=False))
-    return str(address or UNREADABLE_ADDRESS)
+    return str(address or "an address that cannot be read")
 
 
 def client_address() -> IPv4Address | IPv6Address | None:

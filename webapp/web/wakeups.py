@@ -84,10 +84,6 @@ class Slots:
         self._held: Counter[str] = Counter()
         self.stopped = False
 
-    def __len__(self) -> int:
-        """Return how many slots are taken."""
-        return self._taken
-
     def reserve(self, holders: Mapping[str, int]) -> None:
         """Take one slot, which counts for all holders; each may have so many. Raises NoSlot."""
         with self._lock:

@@ -7,7 +7,6 @@ from datetime import timedelta
 from http import HTTPStatus
 
 from flask import Blueprint, Response, abort, current_app, request, url_for
-from flask.typing import ResponseReturnValue
 from flask_login import current_user
 from werkzeug.exceptions import Forbidden
 
@@ -32,7 +31,7 @@ about_bp = Blueprint("about", __name__)  # in the language of respondents
 
 
 @bp.get("/")
-def home() -> ResponseReturnValue:
+def home() -> Response:
     """Redirect to the drafts, or to the sign-in page."""
     return go_to(url_for("inbox.show") if current_user.is_authenticated else "/login")
 
