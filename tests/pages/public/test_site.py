@@ -166,4 +166,4 @@ def test_every_setting_is_explained(client: FlaskClient) -> None:
     for variable in VARIABLES:
         entry = text.partition(f"\n### `{variable}`\n\n")[2].partition("\n#")[0]
         described = describe(variable)
-        assert entry.startswith(f"{described.text}.\n\n**Default** {described.default}.")
+        assert entry.startswith(f"{described['text']}.\n\n**Default** {described['default']}.")
