@@ -21,7 +21,7 @@ def confirm_shown(
     now: datetime,
     shown: Shown = NOTHING_SHOWN,
     by: audit.Actor = audit.SYSTEM,
-) -> drafts.DraftConfirmation:
+) -> None:
     """Store the creator's confirmation of exactly what the browser showed; the caller commits.
 
     raises  NotFound; StateConflict `draft_already_published`, `draft_incomplete`,
@@ -39,7 +39,7 @@ def confirm_shown(
     agreed = shown.confirmed(draft)
     draft.end_return()
     audit.add_event(audit.AuditKind.CONFIRMED, account_id, by=by, now=now, subject=draft_id)
-    return _add_confirmation(draft, vocabulary.ConfirmationMethod.BROWSER, None, now, agreed)
+    _add_confirmation(draft, vocabulary.ConfirmationMethod.BROWSER, None, now, agreed)
 
 
 confirm_draft = database.write_transaction()(confirm_shown)  # in a transaction of its own
@@ -119,7 +119,7 @@ def _add_confirmation(
     grant_id: str | None,
     now: datetime,
     agreed: Agreement,
-) -> drafts.DraftConfirmation:
+) -> None:
     confirmation = drafts.DraftConfirmation(
         id=database.new_id("cnf"),
         draft_id=draft.id,
@@ -131,7 +131,6 @@ def _add_confirmation(
     )
     database.db.session.add(confirmation)
     database.db.session.flush()
-    return confirmation
 
 
 def require_not_returned(draft: drafts.Draft) -> None:

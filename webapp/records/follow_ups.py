@@ -90,17 +90,16 @@ class AskedFollowUp(NamedTuple):
 
 
 _F = FollowUp
-_COLUMNS = (
-    *(_F.__table__.c[name] for name in AskedFollowUp._fields[:-2]),
-    Answer.question_id.label("follows"),
-    Answer.superseded.label("dropped"),
-)
-_ASKED = (
-    select(*_COLUMNS)
+_OF_SESSION = (
+    select(
+        *(_F.__table__.c[name] for name in AskedFollowUp._fields[:-2]),
+        Answer.question_id.label("follows"),
+        Answer.superseded.label("dropped"),
+    )
     .join(Answer, Answer.id == _F.answer_id)
     .where(_F.session_id == bindparam("session"), _F.state == vocabulary.FollowUpState.ASKED)
+    .order_by(_F.parent_question_id, _F.depth)
 )
-_OF_SESSION = _ASKED.order_by(_F.parent_question_id, _F.depth)
 _HOW = select(_F.id, _F.technique, _F.reason, _F.writer).where(database.among(_F.id, "ids"))
 
 

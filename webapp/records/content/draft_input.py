@@ -322,7 +322,6 @@ PreparedInput = dict[
         Field(max_length=PREPARED_MAX),
     ],
 ]
-PreparedFollowUps = Annotated[PreparedInput, BeforeValidator(_by_question)]
 ToolFollowUps = Annotated[
     PreparedInput, BeforeValidator(_by_question, json_schema_input_type=list[FollowUpsOfQuestion])
 ]
@@ -332,7 +331,8 @@ class FollowUpsInput(InputModel):
     """All prepared follow-ups of a draft."""
 
     follow_ups: Annotated[
-        PreparedFollowUps,
+        PreparedInput,
+        BeforeValidator(_by_question),
         Field(
             description=(
                 "By the id of their question, or its position from 1; an id goes first. A string "
