@@ -69,7 +69,7 @@ IDS_IN_THE_BODY = routes_of(
 )
 SIGNED = {"mcp.get_recording"}  # whose address names one object and a connection
 NO_OBJECT = {"asset"} | routes_of(
-    about="show show_privacy",
+    about="show_about show_privacy",
     account="change_details change_password change_picture remove_picture show_picture delete"
     " show_deletion end_other_browsers",
     agent_tokens="revoke_all",
