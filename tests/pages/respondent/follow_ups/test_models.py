@@ -1,6 +1,5 @@
 """Follow-up questions that a model writes, and the turns in which they are decided."""
 
-import importlib
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
@@ -17,6 +16,7 @@ from tests.pages.respondent_client import Respondent, arrive, heading, set_colum
 from webapp.base.config import Settings
 from webapp.base.database import db
 from webapp.base.vocabulary import FollowUpState
+from webapp.follow_ups import rules
 from webapp.follow_ups.model_exchange import (
     CALLS_AT_ONCE,
     FAILURES_IN_A_ROW,
@@ -36,8 +36,8 @@ CONTEXT = "Prices rise by 17 percent in May; Acme Holding wants to sell."
 
 @pytest.fixture
 def model() -> Iterator[ModelServer]:
-    """Imported first, as a server does: importing the SDK takes seconds on a busy machine."""
-    importlib.import_module("webapp.follow_ups.model_exchange")
+    """Words are loaded first, as by a server: that takes seconds on a busy machine."""
+    rules.load()
     with model_server(asking()) as running:
         yield running
 
