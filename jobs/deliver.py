@@ -2,9 +2,8 @@
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, suppress
-from functools import partial
 
 from flask import Flask
 
@@ -50,8 +49,12 @@ class Deliverer(Worker[delivering.Claimed]):
         """
         try:
             with self.app.app_context():
-                outcome = _attempted(claimed)
-            self.store(lambda: outcome(now=utc_now()))
+                secrets = _secrets(claimed)
+                sent = send(claimed, secrets) if secrets else None
+            if sent:
+                self.store(lambda: delivering.settle(claimed, sent, now=utc_now()))
+            else:
+                self.store(lambda: delivering.suspend_unreadable(claimed, now=utc_now()))
         except Exception:
             log.exception("an attempt was not completed")
             with suppress(Exception):
@@ -94,16 +97,8 @@ def sending(
     return at_work(deliverer, start_after=start_after)
 
 
-def _attempted(claimed: delivering.Claimed) -> Callable[..., object]:
-    """Send if a key opens the secret; return what stores the outcome. Uses no database."""
-    secrets = _secrets(claimed)
-    if not secrets:
-        return partial(delivering.suspend_unreadable, claimed)
-    return partial(delivering.settle, claimed, send(claimed, secrets))
-
-
 def send(claimed: delivering.Claimed, secrets: list[str]) -> delivering.AttemptResult:
-    """Make one attempt, signed with the current time."""
+    """Make one attempt, signed with the current time. Uses no database."""
     bounds = callbacks.callback_bounds(settings().mcp_events_callback_allowlist)
     now, began = utc_now(), time.monotonic()
     key, body, subscription_id = claimed.event_id, claimed.body, claimed.subscription_id
