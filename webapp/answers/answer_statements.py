@@ -182,6 +182,7 @@ def answer_in_one_statement(*, begins: bool, recordings: bool) -> sa.Insert:
     the recording cannot be claimed: then no later part writes, and NOT NULL rolls back an inserted
     session. Names are short because psycopg caches no statement longer than 4 KiB.
     """
+    # not the statement that is kept: once prepared, it takes no further columns
     opened = (_session_insert().returning(_SESSIONS.c.id) if begins else _HOLD).cte("o")
     stamp = STAMP_ANSWER
     if recordings:

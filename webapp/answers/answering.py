@@ -146,7 +146,9 @@ def skip_question(
         if state.form.status is not FormStatus.PUBLISHED:
             raise sessions.not_open(state.form.status)
         step = state.asked_step(QuestionNumber(position + 1, follow_up))
-        _require_shown(state, step.question_id, replaces)
+        current = state.answered.get(step.question_id)
+        for row in database.read_rows(_CURRENT, answer=current) if current else ():
+            _require_version(row.answer_text, row.recording_id, replaces)
         if after := _skip(state, step, now):
             return after
 
@@ -398,14 +400,6 @@ def _is_unchanged(
     if row.answer_key != answer.answer_key and not written_down:
         _require_version(row.answer_text, row.recording_id, replaces)
     return False
-
-
-def _require_shown(state: RespondentSession, question_id: str, replaces: str | None) -> None:
-    """Raise StateConflict `answer_newer` unless the current answer is the version `replaces`."""
-    current = state.answered.get(question_id)
-    if current and replaces is not None:
-        for row in database.read_rows(_CURRENT, answer=current):
-            _require_version(row.answer_text, row.recording_id, replaces)
 
 
 def _require_version(text: str, recording_id: str | None, replaces: str | None) -> None:

@@ -9,9 +9,9 @@ Rows are locked in the same order as for respondents: session, form.
 """
 
 from datetime import datetime
-from typing import Any, cast
+from typing import Any
 
-from sqlalchemy import BigInteger, Row, Table, bindparam, select, type_coerce, update
+from sqlalchemy import BigInteger, Row, bindparam, select, type_coerce, update
 
 from webapp.answers.answer_statements import ADD_ANSWER, STAMP_LATE_ANSWER, SUPERSEDE
 from webapp.base import database
@@ -76,7 +76,6 @@ def _fill(session: Row[*tuple[Any, ...]], spoken: Row[*tuple[Any, ...]], now: da
     database.note_change(session.form_id)
 
 
-_SESSIONS = cast(Table, _S.__table__)
 _OF_RECORDING = _R.id == bindparam("recording")
 _LOCK_SESSION = (
     select(_S.id, _S.form_id, _S.answered)
@@ -108,11 +107,11 @@ _SETTLED = (
 # each state of a session has its own `last_active_at`, which shows a concurrent answer the change;
 # the respondent did nothing, so it moves by one millisecond only
 _CHANGE_SESSION = (
-    update(_SESSIONS)
-    .where(_SESSIONS.c.id == bindparam("session"))
+    update(_S)
+    .where(_S.id == bindparam("session"))
     .values(
-        answered=bindparam("answers", type_=_SESSIONS.c.answered.type),
-        last_active_at=type_coerce(_SESSIONS.c.last_active_at, BigInteger) + 1,
+        answered=bindparam("answers", type_=_S.answered.type),
+        last_active_at=type_coerce(_S.last_active_at, BigInteger) + 1,
     )
 )
 _MOVE = update(_R).where(_OF_RECORDING).values(answer_id=bindparam("answer"))
