@@ -45,12 +45,12 @@ class ShownAnswer(NamedTuple):
     session_id: str
     question_id: str
     parent_question_id: str | None
-    answer_text: str
     stamp: int
-    responder_name: str | None
-    session_status: str
-    suspect: bool
+    answer_text: str
     response_type: str
+    session_status: str
+    responder_name: str | None
+    suspect: bool
     completed_stamp: int | None
     read_stamp: int | None
 
@@ -79,18 +79,11 @@ class AnswerPage:
 # The database cuts long answers, so that a page of twenty questions stays small.
 SHOWN_TEXT = sa.func.substr(_A.answer_text, 1, CUT_AT).label("answer_text")
 SHOWN_COLUMNS = (
-    _A.id,
-    _A.session_id,
-    _A.question_id,
-    _A.parent_question_id,
+    *(getattr(_A, name) for name in ShownAnswer._fields[:5]),
     SHOWN_TEXT,
-    _A.stamp,
-    _S.responder_name,
-    models.raw_column(_S.status).label("session_status"),
-    _S.suspect,
     models.raw_column(_A.response_type),
-    _S.completed_stamp,
-    _S.read_stamp,
+    models.raw_column(_S.status).label("session_status"),
+    *(getattr(_S, name) for name in ShownAnswer._fields[8:]),
 )
 
 
