@@ -139,11 +139,6 @@ def decide_by_rules(about: FollowUpContext, *, now: datetime) -> QuestionNumber 
     return QuestionNumber(about.place.number, depth) if asked else None
 
 
-def may_ask_model(about: FollowUpContext) -> bool:
-    """Return True unless the answer is one that nobody should follow up (HARD_STOPS)."""
-    return about.ruled.reason not in HARD_STOPS
-
-
 def claim_decision(
     about: FollowUpContext, *, count_call: Callable[[], bool], now: datetime
 ) -> Claim | None:

@@ -82,9 +82,8 @@ def answer(trial: Trial, step: Step, text: str) -> Trial:
 
 def skip(trial: Trial, content: Content, step: Step) -> Trial:
     """Return the trial with a question skipped, and the answers to its follow-ups taken back."""
-    taken = {step.question_id}
-    if not step.asked:
-        taken |= {each.id for each in _asked_because_of(trial, content, step)}
+    follow_ups = steps_of(trial, content).asked_after(step.question_id)
+    taken = {step.question_id, *(each.id for each in follow_ups)}
     skipped = (*(each for each in trial.skipped if each not in taken), step.question_id)
     return replace(trial, answers=_without(trial.answers, taken), skipped=skipped)
 

@@ -122,7 +122,7 @@ def _has_model(about: decisions.FollowUpContext) -> bool:
 
 
 def _may_ask_model(about: decisions.FollowUpContext) -> bool:
-    return _has_model(about) and decisions.may_ask_model(about)
+    return _has_model(about) and about.ruled.reason not in decisions.HARD_STOPS
 
 
 def _awaits_words(
