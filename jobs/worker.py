@@ -101,7 +101,7 @@ class Worker(ABC, Generic[T]):
                 self._woken = False
             self._try(self._begin_due)
             if time.monotonic() >= sweep_at:
-                self._try(self._sweep)
+                self._try(self.sweep)
                 sweep_at = time.monotonic() + SWEEP_SECONDS
 
     def store(self, change: Callable[[], object]) -> None:
@@ -118,15 +118,12 @@ class Worker(ABC, Generic[T]):
 
     def _try(self, action: Callable[[], object]) -> None:
         try:
-            action()
+            with self.app.app_context():
+                action()
         except Exception:
             if time.monotonic() >= self._logs_at:
                 self._logs_at = time.monotonic() + LOG_SECONDS
                 log.exception("a sweep failed")
-
-    def _sweep(self) -> None:
-        with self.app.app_context():
-            self.sweep()
 
     def _free(self) -> int:
         return 0 if self.ended.is_set() else self.threads - len(self._running)

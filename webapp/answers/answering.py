@@ -67,10 +67,7 @@ def clean_name(name: str) -> str | None:
     if len(name) > RESPONDER_NAME_MAX_CHARS:
         raise InvalidInput(
             PageCode.NAME_TOO_LONG,
-            Phrase(
-                "The name is longer than %(limit)s characters.",
-                limit=RESPONDER_NAME_MAX_CHARS,
-            ),
+            Phrase("The name is longer than %(limit)s characters.", limit=RESPONDER_NAME_MAX_CHARS),
             Phrase("Shorten it or leave it out."),
             field="name",
         )
