@@ -19,7 +19,7 @@ from tests.factories import (
 from tests.voice.factories import make_recording, make_spoken_answer, make_voice_form
 from webapp.answers import results, trash as deletions
 from webapp.answers.answering import complete_response
-from webapp.answers.export import read_answers, read_people
+from webapp.answers.batches import read_answers, read_people
 from webapp.answers.reading import get_response
 from webapp.answers.results import Filters, find_answers, find_people
 from webapp.base.database import db, utc_now

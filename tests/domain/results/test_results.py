@@ -6,7 +6,7 @@ import pytest
 
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form, make_response
-from webapp.answers import export, results
+from webapp.answers import batches, results
 from webapp.answers.results import Filters, comparable, find_answers, find_matches, find_people
 
 pytestmark = pytest.mark.usefixtures("app_context")
@@ -90,11 +90,11 @@ class TestExports:
     def test_an_answer_corrected_while_it_runs_comes_with_its_new_words(
         self, form: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(export, "ANSWERS_IN_BATCH", 1)
+        monkeypatch.setattr(batches, "ANSWERS_IN_BATCH", 1)
         for number in range(3):
             make_answer(form, key(number), text=f"answer {number}")
 
-        reading = export.read_answers(form.id)
+        reading = batches.read_answers(form.id)
         read = [next(reading).answers[0].answer_text]
         make_answer(form, key(2), text="corrected")
         read += [row.answer_text for batch in reading for row in batch.answers]

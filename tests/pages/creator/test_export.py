@@ -20,7 +20,7 @@ from tests.factories import (
 )
 from tests.pages.creator_client import Creator
 from tests.voice.factories import make_spoken_answer, make_voice_form
-from webapp.answers import export
+from webapp.answers import batches
 from webapp.answers.answering import Signs, complete_response, skip_question
 from webapp.base.database import db, release_connections, utc_now
 from webapp.follow_ups.rules import Reason, Technique
@@ -136,7 +136,7 @@ def test_a_follow_up_says_who_asked_it_and_why(ann: Creator, form: Any) -> None:
 def test_json_is_what_the_api_returns(
     ann: Creator, form: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(export, "PEOPLE_IN_BATCH", 2)
+    monkeypatch.setattr(batches, "PEOPLE_IN_BATCH", 2)
     empty = document(ann, form)
     with ann.context():
         make_answer(form, KEY, 0, "=kept raw")
@@ -243,17 +243,17 @@ def test_it_holds_no_connection_while_its_reader_takes_nothing(
 def test_long_answers_come_few_at_a_time(
     ann: Creator, form: Any, monkeypatch: pytest.MonkeyPatch, *, people: bool
 ) -> None:
-    monkeypatch.setattr(export, "CHARS_IN_BATCH", 5_000)
+    monkeypatch.setattr(batches, "CHARS_IN_BATCH", 5_000)
     lengths = [10, 10, 10, 2_000, 2_000, 2_000, 2_000, 9_000, 10, 10]
     with ann.context():
         for length in lengths:
             make_answer(form, secrets.token_urlsafe(24), text="x" * length)
         if people:
-            found = export.read_people(form.id)
+            found = batches.read_people(form.id)
             read = [[one for each in batch for one in each.answers] for batch in found]
         else:
-            read = [list(batch.answers) for batch in export.read_answers(form.id)]
+            read = [list(batch.answers) for batch in batches.read_answers(form.id)]
 
-    batches = [[len(each.answer_text) for each in batch] for batch in read]
-    assert sorted(sum(batches, [])) == sorted(lengths)
-    assert all(sum(batch) <= 5_000 or len(batch) == 1 for batch in batches)
+    found_lengths = [[len(each.answer_text) for each in batch] for batch in read]
+    assert sorted(sum(found_lengths, [])) == sorted(lengths)
+    assert all(sum(batch) <= 5_000 or len(batch) == 1 for batch in found_lengths)

@@ -13,7 +13,7 @@ from flask import Response, abort, current_app, stream_with_context, url_for
 
 from api.wire.responses import form_responses, response_session
 from api.wire.types import wire_time
-from webapp.answers import export
+from webapp.answers import batches
 from webapp.base.config import settings
 from webapp.base.database import release_connections, to_millis, utc_now
 from webapp.base.text import normalized
@@ -141,7 +141,7 @@ def csv_by_answer(form: FormRow) -> Iterator[bytes]:
     numbers = {question["id"]: str(at) for at, question in enumerate(form.questions, start=1)}
     now = to_millis(utc_now())
     yield BYTE_ORDER_MARK + f"{cells(*CSV_COLUMNS)}\r\n".encode()
-    for batch in export.read_answers(form.id):
+    for batch in batches.read_answers(form.id):
         people = {key: person_cells(person, now) for key, person in batch.people.items()}
         asked = {key: _how_cells(how) for key, how in batch.asked.items()}
         heard = {
@@ -180,8 +180,8 @@ def csv_by_person(form: FormRow) -> Iterator[bytes]:
         text = f"{number}. {question['text']}"
         columns += _of_question(form, text, f"{number} follow-ups", f"{number} recordings")
     yield BYTE_ORDER_MARK + f"{cells(*columns, 'skipped')}\r\n".encode()
-    for people in export.read_people(form.id):
-        depths = export.read_depths(people)
+    for people in batches.read_people(form.id):
+        depths = batches.read_depths(people)
         lines = [
             f"{person_cells(each.session, now)},{cells(*_answer_cells(form, each, depths))}\r\n"
             for each in people
@@ -200,7 +200,7 @@ def json_of_form(form: FormRow) -> Iterator[bytes]:
     begun = {name: value for name, value in head.items() if name not in COUNTED_AT_THE_END}
     yield orjson.dumps(begun)[:-1] + b',"responses":['
     people = answers = 0
-    for batch in export.read_people(form.id):
+    for batch in batches.read_people(form.id):
         lines = [orjson.dumps(response_session(person, now, whole=True)) for person in batch]
         yield (b"," if people and lines else b"") + b",".join(lines)
         people += len(lines)

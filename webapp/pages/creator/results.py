@@ -15,7 +15,7 @@ from flask import Response, abort, render_template, request, url_for
 from api.wire.forms import share_url
 from jobs.queue import hand_over_recordings
 from webapp.answers import reading, results, trash
-from webapp.answers.export import recordings_of
+from webapp.answers.batches import recordings_of
 from webapp.answers.results import HiddenResponses, ShownAnswer, read_hidden
 from webapp.base.config import settings
 from webapp.base.database import to_millis, utc_now

@@ -1,4 +1,4 @@
-"""Rows for the CSV and JSON exports, and their recordings."""
+"""Answers and people of a form in batches, for the exports, and their recordings."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, cast
