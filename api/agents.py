@@ -16,7 +16,7 @@ from webapp.base import database, errors, vocabulary
 from webapp.drafts import agent_tokens
 from webapp.oauth import guard
 from webapp.records.forms import FormRow, read_heads
-from webapp.records.responses.cursor import ResponsePage, read_responses
+from webapp.records.responses.cursor import ResponsePage, parse_since, read_responses
 from webapp.web.deferred_writes import write_later
 
 bp = Blueprint("agent", __name__, url_prefix="/api/agent")
@@ -125,7 +125,7 @@ def stream_ask(ask_id: str) -> Response:
     if request.method != "GET":
         raise MethodNotAllowed(valid_methods=["GET"])
     token, last = current_token(), request.headers.get(LAST_EVENT_ID)
-    since = types.parse_since(last, LAST_EVENT_ID) if last else bodies.given_since()
+    since = parse_since(last, LAST_EVENT_ID) if last else bodies.given_since()
     form = agent_tokens.get_ask(token, ask_id)
     leave = cast(Callable[[Stream], bool], request.environ[LEAVE_CONNECTION])
     if not leave(Stream(StreamPosition(form.id, since), token.id, token.account_id)):

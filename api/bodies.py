@@ -9,9 +9,9 @@ import orjson
 from flask import Response, request
 from werkzeug.exceptions import RequestEntityTooLarge
 
-from api.wire.types import parse_since
 from webapp.base.config import settings
 from webapp.base.errors import ErrorCode, InvalidInput, sent, wrong_field
+from webapp.records.responses.cursor import parse_since
 
 API_BODY_MAX_BYTES = 256 * 1024  # limits all questions of a draft together
 

@@ -86,7 +86,7 @@ def get_form_responses(call: Call, given: ResponsesArguments) -> responses.Respo
     with the `since` you kept whenever you begin again, and after a wait without news.
     """
     form = forms.get_form(call.caller.account_id, given.form_id)
-    return fitting_page(form, types.parse_since(given.since), given.limit)
+    return fitting_page(form, cursor.parse_since(given.since), given.limit)
 
 
 def fitting_page(form: forms.FormRow, since: int | None, limit: int) -> responses.ResponsesPage:
@@ -220,7 +220,7 @@ def _has_completion_after(form: forms.FormRow, since: int | None) -> bool:
 def _waited(
     call: Call, form_id: str, given: Waiting, is_over: Callable[[forms.FormRow, int | None], bool]
 ) -> responses.WaitedResponses:
-    since, account_id = types.parse_since(given.since), call.caller.account_id
+    since, account_id = cursor.parse_since(given.since), call.caller.account_id
     read = partial(forms.get_form, account_id, form_id)
     waited = wait_for(
         form_id,

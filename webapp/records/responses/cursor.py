@@ -4,13 +4,16 @@ Every answer and every completion of a form has a unique stamp (milliseconds), t
 lock of the form's row, so that within a form the order of stamps is the order of commits.
 """
 
+import re
 from collections import namedtuple
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple, TypeAlias
 
 import orjson
 import sqlalchemy as sa
 
 from webapp.base.database import on_sqlite, read_rows
+from webapp.base.errors import ErrorCode, InvalidInput, sent, wrong_field
 from webapp.records.responses import models
 from webapp.records.responses.models import ANSWER_COLUMNS, SESSION_COLUMNS, Answer, ResponseSession
 from webapp.records.responses.recordings import attachments_of
@@ -18,6 +21,50 @@ from webapp.records.responses.recordings import attachments_of
 PAGE_MAX_ITEMS = 200  # answers and completions in one result page
 PAGE_MAX_BYTES = 512 * 1024  # a page fits into an agent's context
 NOW = sa.bindparam("now", type_=sa.BigInteger)
+
+
+_RFC_3339 = re.compile(
+    r"(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d):([0-5]\d|60)(?:\.(\d+))?(?:[Zz]|([+ -])(\d\d):([0-5]\d))",
+    re.ASCII,
+)
+_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 (arithmetic on naive moments cannot overflow)
+_SECOND = timedelta(seconds=1)
+_FIRST_SECOND = (datetime.min - _EPOCH) // _SECOND  # noqa: DTZ901
+_LAST_SECOND = (datetime.max - _EPOCH) // _SECOND  # noqa: DTZ901
+
+
+def parse_since(text: str | None, field: str = "since") -> int | None:
+    """Return the whole milliseconds since the epoch of an RFC 3339 date-time; None for None.
+
+    Accepts a space for `+`, because form decoding replaces it. An offset that leads out of the
+    years 1 to 9999 gives the nearest moment inside. raises InvalidInput `invalid_since`, whose
+    message begins with `field`
+    """
+    if text is None:
+        return None
+    found = _RFC_3339.fullmatch(text)
+    if found is None:
+        raise _invalid(text, field)
+    day, minute, second, fraction, sign, hours, minutes = found.groups()
+    try:
+        moment = datetime.fromisoformat(f"{day}T{minute}:00")
+    except ValueError:
+        raise _invalid(text, field) from None
+    if hours is not None and int(hours) > 23:
+        raise _invalid(text, field)
+    offset = (int(hours or 0) * 60 + int(minutes or 0)) * (-60 if sign == "-" else 60)
+    seconds = (moment - _EPOCH) // _SECOND + int(second) - offset
+    kept = min(max(seconds, _FIRST_SECOND), _LAST_SECOND)
+    return kept * 1000 + int((fraction or "0")[:3].ljust(3, "0"))
+
+
+def _invalid(text: str, field: str) -> InvalidInput:
+    problem = f"is {sent(text)}; an RFC 3339 date-time with an offset is needed"
+    remedy = (
+        "Send the nextSince of an earlier result unchanged, as 2026-11-21T10:40:00.123Z; "
+        "leave since out as long as nextSince is null."
+    )
+    return wrong_field(field, problem, remedy, ErrorCode.INVALID_SINCE)
 
 
 class ResponsePage(NamedTuple):
