@@ -1,7 +1,10 @@
-"""Work on deliveries: claim one for an attempt, settle it, abandon the oldest, purge old ones."""
+"""Work on deliveries: claim one, settle its attempt or retry it, abandon the oldest, purge."""
 
+import random
+import re
 from collections.abc import Iterable, Iterator
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 from typing import Any, NamedTuple, cast
 
 import orjson
@@ -121,7 +124,7 @@ class Leases:
 
 @tried_again
 def _release(delivery_id: str, attempts: int, renewals: int, now: datetime) -> None:
-    delay = due.retry_delay(attempts)
+    delay = retry_delay(attempts)
     if delay is None:
         changed = {"state": DeliveryState.ABANDONED, "settled_at": now}
     else:
@@ -164,6 +167,54 @@ _LEASES = sa.select(_D.id, _D.attempts, _D.renewals).where(_SENDING)
 REPLY_KEPT_BYTES = 2048
 GONE_SUSPENDS = 3  # different events in a row answered with 410
 GONE, TOO_LARGE = 410, 413  # neither is retried
+
+
+# waits after the first attempt, the second and so on; the attempt after the last wait is final
+RETRY_SECONDS = (1, 5, 30, 120, 600, 1800, 3600, 7200)
+JITTER = 0.2  # share of each wait, in both directions
+RETRY_AFTER_SECONDS = (1, 3600)  # the shortest and longest wait that a receiver may ask for
+PROBE_SECONDS = 60  # until the first probe; doubled after each failed one
+PROBE_SECONDS_MAX = 900
+# any later moment was written while a clock was ahead
+LONGEST_RETRY = timedelta(seconds=max(RETRY_SECONDS) * (1 + JITTER))
+LONGEST_PAUSE = timedelta(seconds=RETRY_AFTER_SECONDS[1])
+
+
+def retry_delay(attempts: int) -> timedelta | None:
+    """Return the wait after this many attempts, varied by JITTER; None after the last one."""
+    if attempts > len(RETRY_SECONDS):
+        return None
+    varied = random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311 (no secret)
+    return timedelta(seconds=RETRY_SECONDS[attempts - 1] * varied)
+
+
+def asked_delay(retry_after: str | None, *, now: datetime) -> timedelta | None:
+    """Return the wait that `Retry-After` asks for, within bounds (RFC 9110 section 10.2.3).
+
+    None without the header, or if it cannot be parsed.
+    """
+    asked = (retry_after or "").strip()
+    if re.fullmatch("-?[0-9]+", asked):
+        seconds: float = int(asked[:12])
+    else:
+        try:
+            moment = parsedate_to_datetime(asked)
+        except (ValueError, OverflowError):
+            return None
+        seconds = (moment.replace(tzinfo=moment.tzinfo or UTC) - now).total_seconds()
+    least, most = RETRY_AFTER_SECONDS
+    return timedelta(seconds=min(max(seconds, least), most))
+
+
+def probe_delay(failures: int) -> timedelta | None:
+    """Return the pause of an endpoint after this many failures in a row; None: breaker closed.
+
+    After the pause, the endpoint gets a single attempt, the probe.
+    """
+    doubled = failures - due.OPEN_AFTER_FAILURES
+    if doubled < 0:
+        return None
+    return timedelta(seconds=min(PROBE_SECONDS * 2 ** min(doubled, 10), PROBE_SECONDS_MAX))
 
 
 class AttemptResult(NamedTuple):
@@ -236,7 +287,7 @@ def suspend_unreadable(claimed: Claimed, *, now: datetime) -> None:
 
 def _try_again(claimed: Claimed, asked: timedelta | None, now: datetime) -> None:
     """Schedule a retry, later if the receiver asked for it; abandon after the last attempt."""
-    delay = due.retry_delay(claimed.attempts)
+    delay = retry_delay(claimed.attempts)
     if delay is None or claimed.kind is DeliveryKind.TERMINATED:
         _settle(claimed, DeliveryState.ABANDONED, now)
     else:
@@ -274,7 +325,7 @@ def _note_failure(claimed: Claimed, result: AttemptResult, gone_count: int, now:
     if result.status in (GONE, TOO_LARGE):
         _settle(claimed, DeliveryState.DROPPED, now)
         return
-    asked = due.asked_delay(result.retry_after, now=now)
+    asked = asked_delay(result.retry_after, now=now)
     _count_failure(claimed.endpoint_id, asked, now)
     _try_again(claimed, asked, now)
 
@@ -286,7 +337,7 @@ def _count_failure(endpoint_id: str, asked: timedelta | None, now: datetime) -> 
     failures, paused_until = execute(locked).one()
     if failures >= due.OPEN_AFTER_FAILURES and paused_until is not None and paused_until > now:
         return  # only a failed probe extends the pause
-    rest = max(filter(None, (asked, due.probe_delay(failures + 1))), default=None)
+    rest = max(filter(None, (asked, probe_delay(failures + 1))), default=None)
     if rest is not None:
         paused_until = max(now + rest, paused_until or now)
     counted = {"failures": failures + 1, "paused_until": paused_until}
@@ -372,7 +423,7 @@ def _abandon_oldest(subscription_id: str, kept: int, now: datetime) -> int:
 @tried_again
 def bound_waits(*, now: datetime) -> None:
     """Shorten waits beyond the longest one, written while a clock was ahead; commits."""
-    latest, resumed = now + due.LONGEST_RETRY, now + due.LONGEST_PAUSE
+    latest, resumed = now + LONGEST_RETRY, now + LONGEST_PAUSE
     with write_transaction():
         execute(sa.update(_D).where(_PENDING, _D.next_at > latest).values(next_at=latest))
         execute(sa.update(_E).where(_E.paused_until > resumed).values(paused_until=resumed))

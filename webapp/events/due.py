@@ -1,12 +1,9 @@
-"""Due deliveries, the schedule of retries, and fair shares of sending places for accounts."""
+"""Due deliveries, and fair shares of sending places for accounts."""
 
-import random
-import re
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
-from email.utils import parsedate_to_datetime
+from datetime import datetime
 from enum import Enum
 from heapq import heapify, heappop, heappush
 from typing import Any, NamedTuple
@@ -99,55 +96,7 @@ WHERE d.state = 'pending' AND d.next_at <= :moment
 """).columns(due=sa.Integer, oldest=UtcDateTime, resting=sa.Integer)  # noqa: S608 (constants)
 
 
-# waits after the first attempt, the second and so on; the attempt after the last wait is final
-RETRY_SECONDS = (1, 5, 30, 120, 600, 1800, 3600, 7200)
-JITTER = 0.2  # share of each wait, in both directions
-RETRY_AFTER_SECONDS = (1, 3600)  # the shortest and longest wait that a receiver may ask for
 OPEN_AFTER_FAILURES = 5  # failures in a row that open the endpoint's circuit breaker
-PROBE_SECONDS = 60  # until the first probe; doubled after each failed one
-PROBE_SECONDS_MAX = 900
-# any later moment was written while a clock was ahead
-LONGEST_RETRY = timedelta(seconds=max(RETRY_SECONDS) * (1 + JITTER))
-LONGEST_PAUSE = timedelta(seconds=RETRY_AFTER_SECONDS[1])
-
-
-def retry_delay(attempts: int) -> timedelta | None:
-    """Return the wait after this many attempts, varied by JITTER; None after the last one."""
-    if attempts > len(RETRY_SECONDS):
-        return None
-    varied = random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311 (no secret)
-    return timedelta(seconds=RETRY_SECONDS[attempts - 1] * varied)
-
-
-def asked_delay(retry_after: str | None, *, now: datetime) -> timedelta | None:
-    """Return the wait that `Retry-After` asks for, within bounds (RFC 9110 section 10.2.3).
-
-    None without the header, or if it cannot be parsed.
-    """
-    asked = (retry_after or "").strip()
-    if re.fullmatch("-?[0-9]+", asked):
-        seconds: float = int(asked[:12])
-    else:
-        try:
-            moment = parsedate_to_datetime(asked)
-        except (ValueError, OverflowError):
-            return None
-        seconds = (moment.replace(tzinfo=moment.tzinfo or UTC) - now).total_seconds()
-    least, most = RETRY_AFTER_SECONDS
-    return timedelta(seconds=min(max(seconds, least), most))
-
-
-def probe_delay(failures: int) -> timedelta | None:
-    """Return the pause of an endpoint after this many failures in a row; None: breaker closed.
-
-    After the pause, the endpoint gets a single attempt, the probe.
-    """
-    doubled = failures - OPEN_AFTER_FAILURES
-    if doubled < 0:
-        return None
-    return timedelta(seconds=min(PROBE_SECONDS * 2 ** min(doubled, 10), PROBE_SECONDS_MAX))
-
-
 AT_ONCE_PER_HOST = 8  # per host and port; an account without an attempt there gets one more
 SLOW_MS = 1000
 KEPT_TURNS = 10_000  # accounts and endpoints whose last turn a process remembers

@@ -15,7 +15,7 @@ from tests.factories import make_account, make_form
 from webapp.base.database import db, to_millis
 from webapp.base.vocabulary import DeliveryFailure, DeliveryKind, DeliveryState
 from webapp.events import delivering
-from webapp.events.due import asked_delay
+from webapp.events.delivering import asked_delay
 from webapp.events.log import send_again
 from webapp.records.events import (
     CallbackEndpoint,
