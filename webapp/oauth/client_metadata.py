@@ -83,17 +83,6 @@ PRINTABLE_ASCII = re.compile(r"[\x21-\x7e]+")
 SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 
 
-def redirect_matches(registered: str, asked: str) -> bool:
-    """Return whether both are equal, or the same http loopback address on different ports.
-
-    In loopback addresses an empty path equals `/` (RFC 3986 section 6.2.3), as in browsers.
-    """
-    if registered == asked:
-        return True
-    may_differ = is_loopback(registered) and redirect_problem(asked) is None
-    return may_differ and without_port(registered) == without_port(asked)
-
-
 def redirect_problem(uri: object) -> str | None:
     """Return a sentence that says why this URI cannot be registered; None when it can."""
     if not isinstance(uri, str) or not PRINTABLE_ASCII.fullmatch(uri):

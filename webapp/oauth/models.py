@@ -16,7 +16,13 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 from webapp.base.database import Base
 from webapp.base.text import token_hash
 from webapp.base.vocabulary import ClientKind, RevokedReason, Scope, TokenKind
-from webapp.oauth.client_metadata import is_loopback, is_showable, redirect_matches, web_host
+from webapp.oauth.client_metadata import (
+    is_loopback,
+    is_showable,
+    redirect_problem,
+    web_host,
+    without_port,
+)
 from webapp.oauth.protocol import PERMISSIONS, name_permission, read_scopes
 from webapp.records.audit import Actor
 
@@ -96,7 +102,14 @@ class OAuthClient(Base, ClientMixin):
         return " ".join(asked)
 
     def check_redirect_uri(self, redirect_uri: str) -> bool:
-        return any(redirect_matches(known, redirect_uri) for known in self.redirect_uris)
+        """Return whether it is registered, or differs from a loopback one by its port alone.
+
+        In loopback addresses an empty path equals `/` (RFC 3986 section 6.2.3), as in browsers.
+        """
+        loopback = {without_port(each) for each in self.redirect_uris if is_loopback(each)}
+        return redirect_uri in self.redirect_uris or (
+            redirect_problem(redirect_uri) is None and without_port(redirect_uri) in loopback
+        )
 
     def check_client_secret(self, client_secret: str) -> bool:
         known = self.secret_hash
