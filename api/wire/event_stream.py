@@ -10,6 +10,7 @@ import orjson
 # Key in the WSGI environment of a function that takes a Stream; False if there is no room.
 LEAVE_CONNECTION = "askback.leave_connection"
 COMMENT = b":\n\n"
+COMMENT_SECONDS = 15.0  # between two comments of a stream without data
 OF_HOLDER = 4  # concurrent streams of one token
 ACCOUNT_SHARE = 8  # an account has at most one in this many of a process's streams
 

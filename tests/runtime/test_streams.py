@@ -80,7 +80,7 @@ def test_a_comment_keeps_a_silent_stream_open(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(streams, "LOOK_SECONDS", 0.1)
-    monkeypatch.setattr(streams, "COMMENT_SECONDS", 0.4)
+    monkeypatch.setattr("api.wire.event_stream.COMMENT_SECONDS", 0.4)
     with served.stream() as stream:
         wait_until(lambda: stream._receive() and stream.raw.count(b":\n\n") >= 2, "comments", 10)
         served.feed.add(served.app)

@@ -22,7 +22,6 @@ from webapp.drafts import agent_tokens
 from webapp.web.wakeups import LOOK_SECONDS, NoSlot, Slots, Wakeups
 
 STREAM_SECONDS = 900.0
-COMMENT_SECONDS = 15.0
 UNREAD_SECONDS = 30.0  # after which a client that reads nothing is dropped
 PATIENCE_SECONDS = 2.0  # for one statement
 READ_AT_ONCE = 64  # positions, each of which may return a page
@@ -69,7 +68,8 @@ class Streams:
 
         Raises TimeoutError when the client reads nothing.
         """
-        end_at, comment_at = time.monotonic() + STREAM_SECONDS, time.monotonic() + COMMENT_SECONDS
+        begun = time.monotonic()
+        end_at, comment_at = begun + STREAM_SECONDS, begun + event_stream.COMMENT_SECONDS
         position = stream.position
         try:
             async with listening(self._wakeups, position.key, receive) as (woken, leaving):
@@ -80,7 +80,7 @@ class Streams:
                         position, end = update.position, update.end
                         await _send(send, update.frames)
                     elif time.monotonic() >= comment_at:
-                        comment_at += COMMENT_SECONDS
+                        comment_at += event_stream.COMMENT_SECONDS
                         await _send(send, event_stream.COMMENT)
                     if self._wakeups.stopped and not more:
                         end = end or "stopping"
