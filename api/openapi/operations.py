@@ -102,4 +102,3 @@ def _operations(group: str) -> tuple[Operation, ...]:
 
 OPERATIONS = _operations("contract")
 EXTENSIONS = _operations("extensions")
-ATTACHMENTS = tuple(operation for operation in EXTENSIONS if operation.media == AUDIO)

@@ -11,7 +11,7 @@ import pytest
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from api.openapi.operations import ATTACHMENTS, EXTENSIONS, OPERATIONS, Operation
+from api.openapi.operations import AUDIO, EXTENSIONS, OPERATIONS, Operation
 from api.wire.event_stream import LEAVE_CONNECTION
 from tests.api.conftest import Agent
 from tests.event_factories import make_subscription
@@ -35,7 +35,7 @@ CASES = [
     for operation in (*OPERATIONS, *EXTENSIONS)
     for status in (operation.status, *operation.codes)
 ]
-CASES += [(operation, 206) for operation in ATTACHMENTS]
+CASES += [(operation, 206) for operation in EXTENSIONS if operation.media == AUDIO]
 
 
 @dataclass
