@@ -30,5 +30,5 @@ def asked_position() -> tuple[int, str] | None:
 
 def number(name: str, *, digits: int) -> int:
     """Return a whole number of at most so many digits, posted or in the address, or else 0."""
-    text = request.values.get(name, "").strip()
+    text = (request.form.get(name) or request.args.get(name, "")).strip()
     return int(text) if re.fullmatch(f"[0-9]{{1,{digits}}}", text) else 0
