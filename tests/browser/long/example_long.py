@@ -54,7 +54,7 @@ def content(title: str) -> dict[str, Any]:
 
 def make_long_data() -> LongData:
     """Fill an empty database; commits."""
-    now = utc_now()
+    now = utc_now() - timedelta(minutes=30)  # "30 min ago" is wider than "now"
     account_id = creator(EMAIL, now)
     agent = connect(account_id, "long", f"Agent {UNBROKEN}", [*Scope], now - timedelta(days=30))
     for title in TITLES[1:]:
