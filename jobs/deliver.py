@@ -13,7 +13,7 @@ from webapp.base.config import settings
 from webapp.base.database import utc_now
 from webapp.base.outbound import Reply, Unreachable, fetch
 from webapp.base.sealing import NoKey, cursor_key, sealer
-from webapp.events import callbacks, delivering, due, subscriptions
+from webapp.events import callbacks, delivering, due, signatures, subscriptions
 
 WORKER_THREADS = 16  # events that one process sends at a time
 RENEW_SECONDS = 1.0
@@ -102,7 +102,9 @@ def send(claimed: delivering.Claimed, secrets: list[str]) -> delivering.AttemptR
     bounds = callbacks.callback_bounds(settings().mcp_events_callback_allowlist)
     now, began = utc_now(), time.monotonic()
     key, body, subscription_id = claimed.event_id, claimed.body, claimed.subscription_id
-    headers = callbacks.signed_headers(key, body, secrets, subscription_id=subscription_id, now=now)
+    headers = signatures.signed_headers(
+        key, body, secrets, subscription_id=subscription_id, now=now
+    )
     reply: Reply | None = None
     try:
         reply = fetch(claimed.url, headers=headers, body=body, bounds=bounds)

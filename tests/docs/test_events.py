@@ -27,7 +27,7 @@ from tests.webhook_receiver import SECRET
 from webapp.base.config import Settings
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import Scope
-from webapp.events.callbacks import signed_headers
+from webapp.events.signatures import signed_headers
 from webapp.oauth.tokens import issue_token
 from webapp.records.accounts.models import Account
 from webapp.web.limiter import limiter

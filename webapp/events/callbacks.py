@@ -1,4 +1,4 @@
-"""Callbacks: allowed addresses, signed requests to them, challenges and confirmations.
+"""Callbacks: allowed addresses, challenges and confirmations.
 
 The hook of an automation tool answers 2xx but cannot echo a challenge. Its address then waits for
 the creator, who sees it in full; a confirmed address needs no challenge over REST. Agents can only
@@ -11,7 +11,6 @@ import hmac
 import json
 import re
 import secrets
-from base64 import b64decode, b64encode
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple, cast
@@ -22,6 +21,7 @@ import sqlalchemy as sa
 from webapp.base import config_readers, database, errors
 from webapp.base.outbound import Bounds, Reply, Unreachable, checked_url, fetch
 from webapp.base.vocabulary import DeliveryFailure, ErrorProfile
+from webapp.events.signatures import signed_headers
 from webapp.records.accounts.models import Account
 from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
 from webapp.records.events import FORGOTTEN, CallbackEndpoint
@@ -63,44 +63,6 @@ def failure_of(outcome: Unreachable | int) -> DeliveryFailure:
     if isinstance(outcome, Unreachable):
         return FAILURES.get(outcome.reason, DeliveryFailure.CONNECTION_REFUSED)
     return DeliveryFailure.HTTP_5XX if outcome >= 500 else DeliveryFailure.HTTP_4XX
-
-
-PREFIX = "whsec_"
-KEY_BYTES = range(24, 65)  # Standard Webhooks, "Signature scheme"
-
-
-def secret_key(secret: str) -> bytes:
-    """Decode the key of a secret `whsec_…`, padded or not. Raises ValueError with the reason."""
-    if not secret.startswith(PREFIX):
-        raise ValueError(f"does not begin with {PREFIX}")
-    digits = secret.removeprefix(PREFIX)
-    try:
-        key = b64decode(digits + "=" * (-len(digits) % 4), validate=True)
-    except ValueError:
-        raise ValueError(f"is not standard base64 after {PREFIX}") from None
-    if len(key) not in KEY_BYTES:
-        raise ValueError(f"holds {len(key)} bytes; 24 to 64 are needed")
-    return key
-
-
-def signed_headers(
-    message_id: str, body: bytes, secrets: Sequence[str], *, subscription_id: str, now: datetime
-) -> dict[str, str]:
-    """Return all headers of one POST to a callback, signed with each secret, newest first.
-
-    Standard Webhooks, "Signature scheme". The id must have no dot: dots separate the signed parts.
-    """
-    timestamp = str(int(now.timestamp()))
-    signed = b".".join((message_id.encode(), timestamp.encode(), body))
-    digests = (hmac.digest(secret_key(secret), signed, "sha256") for secret in secrets)
-    return {
-        "User-Agent": "Askback",
-        "Content-Type": "application/json",
-        "webhook-id": message_id,
-        "webhook-timestamp": timestamp,
-        "webhook-signature": " ".join(f"v1,{b64encode(each).decode()}" for each in digests),
-        "X-MCP-Subscription-Id": subscription_id,
-    }
 
 
 CHALLENGE_BYTES = 32

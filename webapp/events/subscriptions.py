@@ -10,7 +10,7 @@ from pydantic import Field, StrictStr
 
 from webapp.base import database, errors, outbound, sealing
 from webapp.base.vocabulary import DeliveryKind
-from webapp.events import callbacks, outbox
+from webapp.events import callbacks, outbox, signatures
 from webapp.events.callbacks import Asked
 from webapp.records import events
 from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
@@ -72,7 +72,7 @@ def check_callback(url: str, secret: str, allowed_origins: frozenset[str]) -> st
     except outbound.Unreachable:
         raise _refused("url", "is not an address that events are sent to", NAMED) from None
     try:
-        callbacks.secret_key(secret)
+        signatures.secret_key(secret)
     except ValueError as reason:
         raise _refused("secret", str(reason), RANDOM) from None
     return host
@@ -131,7 +131,7 @@ def subscribe(
 ) -> Granted:
     """Store a subscription or refresh it, in one transaction.
 
-    confirmed   the creator's confirmation stands in for an answered challenge
+    confirmed   the creator's confirmation replaces an answered challenge
     cursor_key  signs cursors
     grant_ends  when the connection that subscribes ends
     raises      as `callbacks.hold`; InvalidInput `callback_failed` if the creator has just removed

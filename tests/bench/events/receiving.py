@@ -23,7 +23,8 @@ from tests.jobs.receiving import new_secret
 from tests.services import free_port, wait_until
 from webapp.base.database import utc_now
 from webapp.base.outbound import Unreachable, fetch
-from webapp.events.callbacks import callback_bounds, signed_headers
+from webapp.events.callbacks import callback_bounds
+from webapp.events.signatures import signed_headers
 
 ANSWER = b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n"
 REFUSAL = b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"

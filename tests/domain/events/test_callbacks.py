@@ -15,7 +15,7 @@ from standardwebhooks import Webhook
 from tests.raw_receiver import Answer, raw_receiver, read_request, says
 from webapp.base.database import utc_now
 from webapp.base.outbound import Bounds, Reply, Unreachable, fetch
-from webapp.events import callbacks
+from webapp.events import callbacks, signatures
 
 OK = b"HTTP/1.1 200 OK\r\n"
 MEBIBYTE = b"x" * 2**20
@@ -108,7 +108,7 @@ BODY = '{"eventId":"evt_1","name":"Zoë"}'.encode()
 
 
 def signed(*secrets: str, now: datetime | None = None) -> dict[str, str]:
-    return callbacks.signed_headers(
+    return signatures.signed_headers(
         "evt_1", BODY, secrets or (SIGNING,), subscription_id="sub_1", now=now or utc_now()
     )
 
@@ -147,7 +147,7 @@ def test_other_secrets_are_refused_with_a_reason_that_repeats_nothing(
     secret: str, reason: str
 ) -> None:
     with pytest.raises(ValueError, match=reason) as refused:
-        callbacks.secret_key(secret)
+        signatures.secret_key(secret)
     assert SIGNING[6:20] not in str(refused.value)
 
 
