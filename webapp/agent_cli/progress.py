@@ -28,7 +28,7 @@ ENDING = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 class Progress:
     """The steps of one key so far; fields of later steps are empty. `working` opens them.
 
-    path      where they are stored, with the files of the same name beside it
+    path      where they are stored, with the files of the same name alongside
     body      the draft, stored until the server has it; its `digest` stays
     asked_at  when the draft was first sent, in seconds since 1970
     since     the cursor after the last event in `lines`

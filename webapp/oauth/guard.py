@@ -237,7 +237,7 @@ def _refusal(
 ) -> Unauthenticated:
     """Build the error with one WWW-Authenticate value.
 
-    remedy  what the client should do; `{scope}` stands for the scopes to ask for
+    remedy  what the client should do; `{scope}` becomes the scopes to ask for
     error   a code of RFC 6750 section 3.1; empty when no token was sent
     """
     scope = " ".join(scopes)

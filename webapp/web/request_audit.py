@@ -3,7 +3,7 @@
 Failures and exports wait in memory until the background work stores them, so that no request waits
 for the writer lock because of them. Their log lines are written at once; a killed process loses the
 rows of the last second. A flood of failures gets few rows: per kind, account, network and hour the
-first ten, then the 20th, 40th, 80th and so on, each with the number of failures that it stands for.
+first ten, then the 20th, 40th, 80th and so on, each with the number of failures that it covers.
 After 200 rows the same rule applies to all failures together. Attempts that a limit refuses get one
 row per window of the limit.
 """
@@ -46,7 +46,7 @@ class Flood:
         self._held: Counter[str] = Counter()
 
     def stands_for(self, key: str, *, now: datetime) -> int:
-        """Count a failure; return how many failures its row stands for, or 0 for no row."""
+        """Count a failure; return how many failures its row covers, or 0 for no row."""
         hour = to_millis(now) // HOUR_MILLIS
         with self._lock:
             if hour != self._hour or len(self._seen) > KEYS_KEPT:

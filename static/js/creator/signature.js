@@ -1,4 +1,4 @@
-// Pressing the button of a decision signs its line: the time appears beside the name while the form
+// Pressing the button of a decision signs its line: the time appears next to the name while the form
 // is sent.
 import { localise } from "../shared/clock.js";
 
