@@ -15,7 +15,6 @@ from webapp.base import database, errors, vocabulary
 from webapp.drafts.confirmations import list_confirmations
 from webapp.records import drafts
 from webapp.records.content import diff, model
-from webapp.records.content.draft_input import QUESTIONS_MAX
 from webapp.records.drafts import Draft, DraftRevision
 
 
@@ -184,8 +183,8 @@ def _questions(
         earlier = before[diff.origins(before, after)[place] or 0]
         changed = dict(rows[place]) | {name: earlier.get(name)}  # None if absent
         rows[place] = cast(model.QuestionRow, {k: v for k, v in changed.items() if v is not None})
-    if len(rows) > QUESTIONS_MAX:
-        problem = f"at most {QUESTIONS_MAX} questions"
+    if len(rows) > model.QUESTIONS_MAX:
+        problem = f"at most {model.QUESTIONS_MAX} questions"
         raise errors.wrong_field("questions", problem, "Remove another question first.")
     return rows
 

@@ -75,7 +75,7 @@ RUN_MAX = 12  # words in one number
 _JOINERS = frozenset(folded("and und y et e a و").split())
 _VALUES = {
     word: float(line.split()[0])
-    for line in load("numbers")["lines"].splitlines()
+    for line in load("number_words")["lines"].splitlines()
     for word in folded(line).split()[1:]
 }
 _WITHIN = {"und", "و"}  # inside one word

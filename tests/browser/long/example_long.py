@@ -15,7 +15,8 @@ from webapp.answers import trash
 from webapp.base.database import utc_now
 from webapp.base.vocabulary import Scope
 from webapp.drafts import editing, revisions
-from webapp.records.content.draft_input import QUESTIONS_MAX, TITLE_MAX_CHARS, parse_draft_input
+from webapp.records.content.draft_input import TITLE_MAX_CHARS, parse_draft_input
+from webapp.records.content.model import QUESTIONS_MAX
 
 QUESTION_CHARS = 300
 RESPONSES = 220

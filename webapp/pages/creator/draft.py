@@ -297,7 +297,7 @@ def _question_notes() -> dict[str, str]:
     """Return the posted notes by question id; `note-1` is about the question with the id `on-1`."""
     return {
         request.form[f"on-{place}"]: fields.typed(f"note-{place}")
-        for place in range(1, draft_input.QUESTIONS_MAX + 1)
+        for place in range(1, model.QUESTIONS_MAX + 1)
         if f"on-{place}" in request.form
     }
 

@@ -13,7 +13,6 @@ from webapp.records.content import model as content
 TITLE_MAX_CHARS = 120  # contract; Unicode code points
 GOAL_MAX_CHARS = 2000  # contract
 CONTEXT_MAX_CHARS = 4000  # contract
-QUESTIONS_MAX = 20  # contract
 PREPARED_MAX = 3  # follow-ups prepared for one question
 PREPARED_MAX_CHARS = 300  # of each
 QUESTION_ID_MAX_CHARS = 200  # room for any id scheme of an agent
@@ -138,7 +137,7 @@ class FormDraftInput(InputModel):
         list[AskedQuestion],
         Field(
             min_length=1,
-            max_length=QUESTIONS_MAX,
+            max_length=content.QUESTIONS_MAX,
             description=(
                 "All questions of the form in their order, each a plain string or an object. They "
                 "replace those of the draft; one without an id keeps the id that its text had."
@@ -280,7 +279,7 @@ def _by_question(given: object) -> object:
     """Return the follow-ups by their question, from any accepted shape."""
     if not isinstance(given, dict | list):
         return given
-    most = QUESTIONS_MAX * (1 if isinstance(given, dict) else PREPARED_MAX)
+    most = content.QUESTIONS_MAX * (1 if isinstance(given, dict) else PREPARED_MAX)
     if len(given) > most:
         raise PydanticKnownError(
             "too_long", {"field_type": "", "max_length": most, "actual_length": len(given)}

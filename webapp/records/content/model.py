@@ -12,8 +12,9 @@ from webapp.base import database, vocabulary
 from webapp.base.errors import ErrorCode, path_of, wrong_field
 from webapp.base.text import in_one_line
 
+QUESTIONS_MAX = 20  # contract; written by agents or creators
 FOLLOW_UPS_MAX = 50  # contract
-TOTAL_QUESTIONS_MAX = 50  # contract
+TOTAL_QUESTIONS_MAX = 50  # contract; with follow-ups
 REASON_MAX_CHARS = 200
 
 
