@@ -109,7 +109,8 @@ def traced(server: Server, trace: Path, *options: str) -> AbstractContextManager
 
     options  further ones of strace, which alone would not let its server go
     """
-    calls = ("-f", "-q", "-s", "16", "-e", "trace=fsync,fdatasync,sendto", "-o", str(trace))
+    traces = "trace=fsync,fdatasync,sendto,sendmsg,write,writev"  # servers differ in how they send
+    calls = ("-f", "-q", "-s", "16", "-e", traces, "-o", str(trace))
     return server.up(_strace(), *options, *calls, end=signal.SIGTERM)
 
 
