@@ -18,10 +18,11 @@ def authorizing(mcp_url: str, token: str) -> Iterator[str]:
         protocol_version = "HTTP/1.1"
 
         def _pass_on(self) -> None:
-            headers = {name: value for name, value in self.headers.items() if name != "Connection"}
-            if headers.get("Host") == own:
-                headers["Host"] = upstream.netloc
-            headers["Authorization"] = f"Bearer {token}"
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            headers.pop("connection", None)
+            if headers.get("host") == own:
+                headers["host"] = upstream.netloc
+            headers["authorization"] = f"Bearer {token}"
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             connection = HTTPConnection(upstream.hostname or "", upstream.port or 80, timeout=40)
             connection.request(self.command, self.path, body, headers)
@@ -30,7 +31,7 @@ def authorizing(mcp_url: str, token: str) -> Iterator[str]:
             connection.close()
             self.send_response(answer.status)
             for name, value in answer.getheaders():
-                if name not in {"Connection", "Content-Length", "Transfer-Encoding"}:
+                if name.lower() not in {"connection", "content-length", "transfer-encoding"}:
                     self.send_header(name, value)
             self.send_header("Content-Length", str(len(found)))
             self.end_headers()
