@@ -88,7 +88,8 @@ class Streams:
                         last = event_stream.frame("end", {"reason": end or "time"})
                         return await _send(send, last, more=False)
                     if not more:
-                        await wake_up(woken)
+                        # all streams look at the same time, and share one read
+                        await wake_up(woken, LOOK_SECONDS - time.monotonic() % LOOK_SECONDS)
         finally:
             self.release(stream)
 
@@ -141,11 +142,10 @@ async def listening(
         leaving.cancel()
 
 
-async def wake_up(woken: asyncio.Event, seconds: float = LOOK_SECONDS) -> None:
-    """Wait for the event, at most until the next look, which all streams have at the same time."""
-    look = LOOK_SECONDS - time.monotonic() % LOOK_SECONDS
+async def wake_up(woken: asyncio.Event, seconds: float) -> None:
+    """Wait for the event, at most until it is time to look again."""
     with suppress(TimeoutError):
-        async with asyncio.timeout(min(look, seconds)):
+        async with asyncio.timeout(seconds):
             await woken.wait()
     woken.clear()
 
