@@ -232,7 +232,7 @@ def endless(settings: Settings) -> Iterator[Flask]:
         yield app
 
 
-def test_clients_that_read_nothing_are_dropped(
+def test_clients_that_read_nothing_get_no_more(
     endless: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bridge, "PART_SECONDS", 0.5)

@@ -30,7 +30,7 @@ from webapp.base.config import Settings
 from webapp.base.data_folder import spool_folder
 from webapp.base.errors import Outcome
 from webapp.web.form_body_limits import UPLOAD_BODY_MAX_BYTES, body_max_bytes
-from webapp.web.wakeups import LOOK_SECONDS, WAITED, Parked, Wait, Wakeups
+from webapp.web.wakeups import WAITED, Parked, Wait, Wakeups
 
 THREADS = 32
 PART_SECONDS = 30.0  # to receive a part of a body, and to send a part of a response
@@ -229,7 +229,7 @@ class Bridge:
                 while not await self._run(self._look, wait, environ):
                     if wait.left <= 0 or self._wakeups.stopped:
                         return
-                    await wake_up(woken, min(LOOK_SECONDS, wait.left))
+                    await wake_up(woken, wait.left)
                     if leaving.done():
                         raise asyncio.CancelledError
         finally:

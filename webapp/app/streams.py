@@ -22,7 +22,7 @@ from webapp.drafts import agent_tokens
 from webapp.web.wakeups import LOOK_SECONDS, NoSlot, Slots, Wakeups
 
 STREAM_SECONDS = 900.0
-UNREAD_SECONDS = 30.0  # after which a client that reads nothing is dropped
+UNREAD_SECONDS = 30.0  # after which a client that reads nothing gets no more
 PATIENCE_SECONDS = 2.0  # for one statement
 READ_AT_ONCE = 64  # positions, each of which may return a page
 
@@ -145,7 +145,7 @@ async def listening(
 async def wake_up(woken: asyncio.Event, seconds: float) -> None:
     """Wait for the event, at most until it is time to look again."""
     with suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
+        async with asyncio.timeout(min(LOOK_SECONDS, seconds)):
             await woken.wait()
     woken.clear()
 
