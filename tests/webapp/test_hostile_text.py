@@ -41,7 +41,7 @@ from webapp.records.accounts import credentials, models as accounts
 from webapp.records.responses.models import ANSWER_MAX_CHARS, Answer
 from webapp.web.form_body_limits import FORM_BODY_MAX_BYTES
 
-LENGTHS = (3_000, 24_000, 200_000, FORM_BODY_MAX_BYTES)  # of bodies
+SHORTER = (3_000, 24_000, 200_000)  # bodies
 FIRST, *OTHERS = TEXTS
 kinds = pytest.mark.parametrize(
     "kind", [FIRST, *(pytest.param(kind, marks=pytest.mark.prove) for kind in OTHERS)]
@@ -104,7 +104,7 @@ def served(app: Flask, settings: Settings) -> Iterator[Flask]:
 
 @kinds
 @pytest.mark.parametrize(
-    "lengths", [[FORM_BODY_MAX_BYTES], pytest.param(LENGTHS, marks=pytest.mark.prove)]
+    "lengths", [[FORM_BODY_MAX_BYTES], pytest.param(SHORTER, marks=pytest.mark.prove)]
 )
 def test_hostile_forms_do_not_block_other_requests(
     served: Flask, kind: str, lengths: Sequence[int]
