@@ -31,8 +31,8 @@ STOP = """async () => {
     return Math.min(bottom, innerHeight) - Math.max(top, 0);
   };
   const least = Math.min(shown.getBoundingClientRect().height, 24) / 2;
-  for (let frame = 0; frame < 3 && height() < least; frame++)
-    await new Promise(requestAnimationFrame);
+  const given = performance.now() + 2000;
+  while (height() < least && performance.now() < given) await new Promise(requestAnimationFrame);
   const box = shown.getBoundingClientRect();
   const top = Math.max(box.top, 0), bottom = Math.min(box.bottom, innerHeight);
   const words = (control.innerText || control.name || "").trim().slice(0, 40);
