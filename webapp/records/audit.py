@@ -5,6 +5,7 @@ names, never an answer, a password, a link or a token. A use case adds its row i
 transaction, and the log line follows after the commit.
 """
 
+import itertools
 import logging
 import secrets
 import time
@@ -21,6 +22,7 @@ ADDRESS_MAX_CHARS = 45  # an IPv6 address that ends in an IPv4 address
 UNLOGGED = "audit_events"  # key in `session.info`: events that the transaction has added
 
 log = logging.getLogger("askback.audit")
+_NUMBERS = itertools.count()  # of the events of this process
 
 
 # the kinds of events; a value is its name in lower case
@@ -108,8 +110,8 @@ def event_values(
 ) -> dict[str, object]:
     """Return the column values of a new row."""
     return {
-        # orders events of one transaction that have the same time
-        "id": f"aud_{time.time_ns():016x}{secrets.token_hex(4)}",
+        # orders events of the same time; some clocks have steps of many milliseconds
+        "id": f"aud_{time.time_ns():016x}{next(_NUMBERS) & 0xFFFF:04x}{secrets.token_hex(2)}",
         "at": now,
         "kind": str(kind),
         "outcome": str(outcome),

@@ -12,7 +12,7 @@ from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
 from webapp.records.accounts.models import Account
-from webapp.records.audit import AuditEvent
+from webapp.records.audit import SYSTEM, AuditEvent, AuditKind, event_values
 from webapp.web import request_audit
 
 
@@ -53,6 +53,14 @@ def test_publishing_is_audited_once(ann: Creator, token: str) -> None:
     assert last[:2] == ("published", "agent")
     event = next(event for event in events(ann) if event.actor == "agent")
     assert (event.client_name, event.address) == ("Askback command line", "127.0.0.1")
+
+
+def test_events_of_one_step_of_the_clock_keep_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("time.time_ns", lambda: 1)
+    rows = [event_values(AuditKind.CLOSED, None, by=SYSTEM, now=utc_now()) for _ in range(20)]
+    ids = [str(row["id"]) for row in rows]
+
+    assert ids == sorted(ids)
 
 
 def test_changes_of_a_form_are_audited(ann: Creator, form: Any) -> None:
