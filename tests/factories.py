@@ -3,7 +3,7 @@
 import secrets
 import time
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -25,13 +25,18 @@ from webapp.records.drafts import Draft
 from webapp.records.follow_ups import FollowUp
 from webapp.records.responses.models import Answer, ResponseSession
 
+_latest = [datetime.min.replace(tzinfo=UTC)]
 
-def next_millisecond() -> datetime:
-    """A moment later than all that were told before: lists go by moments, and by chance within
-    one.
+
+def next_moment() -> datetime:
+    """A moment later than all before: lists go by moments, and by chance within one.
+
+    A moment is a millisecond, or a step of a coarser clock.
     """
-    time.sleep(0.001)
-    return utc_now()
+    while (now := utc_now()) <= _latest[0]:
+        time.sleep(0.001)
+    _latest[0] = now
+    return now
 
 
 def make_account(**changed: Any) -> Account:
@@ -68,7 +73,7 @@ def make_draft(account_id: str, *, prepared: Prepared | None = None, **fields: A
             )
             for text, condition in follow_ups
         ]
-    return editing.create_draft(account_id, changes, author=None, now=next_millisecond())
+    return editing.create_draft(account_id, changes, author=None, now=next_moment())
 
 
 def prepare(draft: Draft, *follow_ups: list[tuple[str, str]], by: str = "agent") -> Draft:
@@ -93,7 +98,7 @@ def make_form(account_id: str, **fields: Any) -> Any:
         draft.id,
         revision=draft.revision,
         shown_hash=draft.content_hash,
-        now=utc_now(),
+        now=next_moment(),
     ).form
 
 
@@ -113,7 +118,7 @@ def make_answer(
         position=position,
         answer_text=text,
         answer_key=secrets.token_urlsafe(16),
-        now=next_millisecond(),
+        now=next_moment(),
         recording_id=recording_id,
         signs=signs,
     )
@@ -123,7 +128,7 @@ def make_response(form: Any, session_key: str = "", name: str = "") -> str:
     """A completed response with one answer; returns its session key."""
     key = session_key or secrets.token_urlsafe(24)
     make_answer(form, key)
-    answering.complete_response(form.share_token, key, responder_name=name, now=utc_now())
+    answering.complete_response(form.share_token, key, responder_name=name, now=next_moment())
     return key
 
 

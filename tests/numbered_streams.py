@@ -1,7 +1,7 @@
 """A served application whose streams are sent numbered events, without a database."""
 
+import secrets
 import threading
-import time
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -65,7 +65,7 @@ class Served:
 
     @contextmanager
     def stream(self, holder: str = "", since: int = 0, **how: str) -> Iterator[EventStream]:
-        path = f"/test/stream?holder={holder or time.monotonic()}&since={since}"
+        path = f"/test/stream?holder={holder or secrets.token_hex(8)}&since={since}"
         with open_stream(self.port, path, **how) as opened:  # type: ignore[arg-type]
             yield opened
 

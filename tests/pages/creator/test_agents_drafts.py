@@ -9,7 +9,7 @@ import pytest
 from tests.browser.example_data import connect
 from tests.conftest import Clock
 from tests.databases import both_databases
-from tests.factories import next_millisecond
+from tests.factories import next_moment
 from tests.pages.creator_client import Creator, plain
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import Scope
@@ -36,7 +36,7 @@ def drafted(ann: Creator, author: str | None, at: datetime | None = None, **fiel
     note = fields.pop("agent_note", None)
     given = {"title": "Rota", "questions": ["Who?"]} | fields
     changes = parse_draft_input({name: value for name, value in given.items() if value})
-    by: dict[str, Any] = {"author": author, "now": at or next_millisecond(), "agent_note": note}
+    by: dict[str, Any] = {"author": author, "now": at or next_moment(), "agent_note": note}
     return ann.within(editing.create_draft, ann.account.id, changes, **by)
 
 

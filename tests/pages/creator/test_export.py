@@ -17,6 +17,7 @@ from tests.factories import (
     make_follow_up_answer,
     make_form,
     make_response,
+    next_moment,
 )
 from tests.pages.creator_client import Creator
 from tests.voice.factories import make_spoken_answer, make_voice_form
@@ -142,7 +143,7 @@ def test_json_is_what_the_api_returns(
         make_answer(form, KEY, 0, "=kept raw")
         make_follow_up_answer(form, KEY, make_follow_up(form, KEY))
         for skips in ("s" * 32, "t" * 32):
-            skip_question(form.share_token, skips, position=0, now=utc_now())
+            skip_question(form.share_token, skips, position=0, now=next_moment())
         for number in range(5):
             make_response(form, name=str(number))
         form = forms.get_form(ann.account.id, form.id)
@@ -155,12 +156,12 @@ def test_json_is_what_the_api_returns(
 @both_databases
 def test_each_person_has_a_row_and_each_question_a_column(ann: Creator, form: Any) -> None:
     with ann.context():
-        skip_question(form.share_token, KEY, position=0, now=utc_now())
+        skip_question(form.share_token, KEY, position=0, now=next_moment())
         make_answer(form, KEY, 1, 'She said "no",\r\nthen yes')
         make_answer(form, "l" * 32, 0, "before")
         make_answer(form, "l" * 32, 0, "after")
-        complete_response(form.share_token, "l" * 32, responder_name="Sam", now=utc_now())
-        skip_question(form.share_token, "m" * 32, position=0, now=utc_now())
+        complete_response(form.share_token, "l" * 32, responder_name="Sam", now=next_moment())
+        skip_question(form.share_token, "m" * 32, position=0, now=next_moment())
 
     head, first, second = rows(ann, form)
 
