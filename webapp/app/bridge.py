@@ -143,8 +143,10 @@ class Bridge:
             raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
         if not length:
             return
-        folder = str(spool_folder(self._settings.data_folder))
-        body = environ["wsgi.input"] = SpooledTemporaryFile(IN_MEMORY_BYTES, dir=folder)  # noqa: SIM115
+        body = environ["wsgi.input"]
+        if chunked or length > IN_MEMORY_BYTES:
+            folder = str(spool_folder(self._settings.data_folder))
+            body = environ["wsgi.input"] = SpooledTemporaryFile(IN_MEMORY_BYTES, dir=folder)  # noqa: SIM115
         task = cast(asyncio.Task[Any], asyncio.current_task())
         self._reading.add(task)
         try:
