@@ -144,7 +144,7 @@ class Bridge:
         if not length:
             return
         body = environ["wsgi.input"]
-        if chunked or length > IN_MEMORY_BYTES:
+        if length > IN_MEMORY_BYTES:
             folder = str(spool_folder(self._settings.data_folder))
             body = environ["wsgi.input"] = SpooledTemporaryFile(IN_MEMORY_BYTES, dir=folder)  # noqa: SIM115
         task = cast(asyncio.Task[Any], asyncio.current_task())
